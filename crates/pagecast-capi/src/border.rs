@@ -1,4 +1,4 @@
-//! What every call goes through: pointers, texts and numbers are checked, and a panic becomes a status.
+//! Checks pointers, texts and numbers of every call, and turns a panic into a status.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::Display;

@@ -1,6 +1,6 @@
-//! The page cache of one host for simulators in C and C++: `pagecast_core::embed::PageCache` as a C interface.
+//! Offers the page cache of one host to simulators in C and C++: `pagecast_core::embed::PageCache` as a C interface.
 //!
-//! `include/pagecast.h` is made from this crate. Handles are opaque, nothing is global, and no panic crosses the border. Left out: what
+//! `include/pagecast.h` is made from this crate. Handles are opaque, nothing is global, and no panic crosses the border. Left out: all that
 //! `pagecast_core::embed` leaves out.
 #![allow(unsafe_code, reason = "C calls in; each use has its SAFETY line")]
 

@@ -1,4 +1,4 @@
-//! What crosses the border, as C sees it.
+//! Declares the types that cross the border, as C sees them.
 #![allow(non_camel_case_types, reason = "these are names of C")]
 
 use std::ffi::c_char;

@@ -1,4 +1,4 @@
-//! A vector that grows chunk by chunk: one that is copied whenever it has become too small is in memory three times then.
+//! Grows a vector chunk by chunk. A vector that is copied whenever it has become too small takes three times its memory then.
 
 use std::ops::{Index, IndexMut};
 
@@ -18,7 +18,7 @@ impl<T> Default for Chunks<T> {
 }
 
 impl<T> Chunks<T> {
-    /// How many elements there are.
+    /// The number of elements.
     pub(crate) fn len(&self) -> usize {
         self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len())
     }

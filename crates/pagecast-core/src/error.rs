@@ -1,4 +1,4 @@
-//! What can go wrong and is the user's or the machine's doing. Our own broken promises panic.
+//! Names the errors of the user or the machine. A broken promise of our own panics.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::stdio::Refusal;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, CopyRefusal};
 
-/// Why a scenario cannot be understood; its text names the place and the remedy.
+/// A scenario that cannot be understood; the text names the place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}{}{remedy}", if remedy.is_empty() { "" } else { "; " })]
 pub struct ScenarioError {
@@ -30,7 +30,7 @@ pub struct Blame {
     pub time: Nanos,
 }
 
-/// Why a simulation cannot go on.
+/// A simulation that cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
@@ -54,9 +54,9 @@ pub enum SimulationError {
     /// A file that does not exist.
     #[error("{}: process `{}` does a {operation} of {path} {}, and there is no such file; let it exist from the start ([[file]] in TOML, files= in Python) or write it first", at.place, at.process, moment(at.time))]
     NoSuchFile {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -64,7 +64,7 @@ pub enum SimulationError {
     /// A read that goes beyond the end of its file.
     #[error("{}: process `{}` reads {bytes} at offset {} of {path}, which has {size} {}; read less or make the file larger", at.place, at.process, Bytes(*offset), moment(at.time))]
     BeyondEnd {
-        /// Where.
+        /// The place.
         at: Blame,
         /// The path.
         path: Arc<str>,
@@ -78,9 +78,9 @@ pub enum SimulationError {
     /// Bytes of a mapping beyond the end of its file: SIGBUS.
     #[error("{}: process `{}` does a {operation} of {bytes} at offset {} of {path}, which has {size} {}, and what is beyond ends in SIGBUS; ask for less, or make the file larger before (truncate)", at.place, at.process, Bytes(*offset), moment(at.time))]
     BeyondMapping {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -94,9 +94,9 @@ pub enum SimulationError {
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
     #[error("{}: process `{}` does a {operation} of {bytes} at offset {offset} of {path} in calls of {call}{} {}, with O_DIRECT, which fails with EINVAL; make offset, size and call{} multiples of {} B, or open the file without O_DIRECT", at.place, at.process, places(*vector), moment(at.time), parts_of(*vector), block.0)]
     Unaligned {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -114,9 +114,9 @@ pub enum SimulationError {
     /// A stream that does not do what its library is told.
     #[error("{}: process `{}` does a {operation} of {path} {}, {why}", at.place, at.process, moment(at.time))]
     Stream {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -126,7 +126,7 @@ pub enum SimulationError {
     /// A copy that the kernel refuses, or that is not modelled.
     #[error("{}: process `{}` copies {path} to {to} by {by} {}, {why}", at.place, at.process, moment(at.time))]
     Copy {
-        /// Where.
+        /// The place.
         at: Blame,
         /// The file that is read.
         path: Arc<str>,
@@ -140,9 +140,9 @@ pub enum SimulationError {
     /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
     #[error("{}: process `{}` does a {operation} of {path} with RWF_DONTCACHE {}, which fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14", at.place, at.process, moment(at.time))]
     NotSupported {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -173,7 +173,7 @@ pub enum SimulationError {
     /// More anonymous memory than the host, or a memory cgroup, has.
     #[error("{}: process `{}` needs {needed} more memory {}, but {whose} has {size}{} and {held}; use `free`, a smaller buffer or more memory", at.place, at.process, moment(at.time), keep(*kept))]
     OutOfMemory {
-        /// Where.
+        /// The place.
         at: Blame,
         /// The host, or the memory cgroup and its limit.
         whose: String,
@@ -210,7 +210,7 @@ pub enum SimulationError {
     /// A program (a Python generator) failed.
     #[error("{}: process `{}` failed {}", at.place, at.process, moment(at.time))]
     Program {
-        /// Where.
+        /// The place.
         at: Blame,
         /// Its own error.
         #[source]
@@ -223,13 +223,13 @@ pub enum SimulationError {
         place: String,
         /// Process or file, and what is wanted.
         who: String,
-        /// When.
+        /// The time.
         time: Nanos,
         /// The model.
         model: String,
         /// What it does not know.
         what: &'static str,
-        /// What would be right.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A model that does not exist, or an option it does not have.

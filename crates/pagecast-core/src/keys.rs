@@ -1,7 +1,7 @@
 //! Declares the keys of a table once: name, kind of value with its unit and range, default, doc line.
 //!
 //! [`keys!`] makes a struct of such declarations. The reader, the printer, the JSON schema, the reference and the hints of errors go by the
-//! [`Schema`] and by [`Keyed`], so none of them names a key. Left out: what several values together can violate.
+//! [`Schema`] and by [`Keyed`], so none of them names a key. Left out: rules for several values together.
 
 mod declare;
 mod form;
@@ -32,24 +32,24 @@ pub struct Key {
     pub is_required: bool,
     /// What holds without it.
     pub otherwise: Otherwise,
-    /// Whether it is printed even where it has its default.
+    /// True if it is printed even where it has its default.
     pub is_shown: bool,
     /// What it is for. The first paragraph is the description that an editor shows; the reference has all.
     pub doc: &'static str,
 }
 
-/// What holds where a key is left out.
+/// The value of a key that is left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Otherwise {
     /// Nothing to say: the doc line says it, or the key is required.
     Nothing,
-    /// What another key or the model gives, in words.
+    /// The value that another key or the model gives, in words.
     Words(&'static str),
     /// This value.
     Value(fn() -> Held),
 }
 
-/// What a key can hold.
+/// The values that a key can hold.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// Any string.
@@ -101,7 +101,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What must be written, for "must be ...".
+    /// Returns the words for "must be ...".
     pub fn wanted(&self) -> String {
         match self {
             Self::Text | Self::Version => "a string".to_owned(),
@@ -172,7 +172,7 @@ impl Key {
         lines.split(|line| line.is_empty()).map(|lines| words(&lines.join(" "))).collect()
     }
 
-    /// Whether it is printed when it holds this.
+    /// True if it is printed when it holds this.
     pub fn shows(&self, value: &Held) -> bool {
         self.is_shown || !matches!(self.otherwise, Otherwise::Value(default) if default() == *value)
     }

@@ -1,6 +1,6 @@
-//! The least of many entries that change one at a time.
+//! Finds the least of many entries that change one at a time.
 
-/// A key, and what has it. Which of equal keys is the least is left open.
+/// A key, and its entry. The least of equal keys is left open.
 pub(crate) type Entry = (u64, u32);
 
 /// What a number has that has no entry.

@@ -1,4 +1,4 @@
-//! pagecast's simulator: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
+//! Simulates a scenario under a model: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
 //! no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
 //! A module imports those of lower lines alone; those of one line do not know each other. `tests/structure.rs` reads this list, and fails on

@@ -1,4 +1,4 @@
-//! What the hardware and its kernel settings are: hosts, memory, disks, mounts and links.
+//! Describes hardware and kernel settings: hosts, memory, disks, mounts and links.
 //!
 //! Plain data without behaviour; `device` and `net` turn it into resources that flows share. A field with `#[key]` is a key of a machine
 //! file: `keys` makes its reading, printing, checks and reference of that.
@@ -74,7 +74,7 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// How much it is.
+    /// The number of bytes.
     #[must_use]
     pub fn bytes(self) -> Bytes {
         match self {

@@ -1,6 +1,6 @@
-//! Words in messages: "did you mean" the nearest one that would have been right, and texts of users cut to one line.
+//! Words messages: "did you mean" the nearest word that would have been right, and texts of users cut to one line.
 
-/// How many valid words a message lists when none is near.
+/// The most valid words that a message lists when none is near.
 const LISTED: usize = 12;
 
 /// The remedy for an unknown word: the nearest valid one, or what there is (`plural` names it: "known keys").

@@ -1,4 +1,4 @@
-//! What a run yields, as columns: operations, the parts of their durations, a timeline, file residency, events.
+//! Holds the result of a run as columns: operations, the parts of their durations, a timeline, file residency, events.
 
 mod devices;
 mod merge;

@@ -1,8 +1,8 @@
-//! Stops what takes long: loops say how far they have come, and now and then whoever called is asked whether to go on.
+//! Stops long work: loops count their steps, and now and then the caller is asked whether to go on.
 //!
-//! A loop deep inside a policy has nobody to return an error to. So a stop unwinds the stack up to [`watched`], as a panic does but
-//! without its message; what was under way is dropped. The question is kept for each thread, as calls within calls go on one thread:
-//! a program that simulates something else has a question of its own meanwhile.
+//! A loop deep inside a policy has nobody to return an error to. So a stop unwinds the stack up to [`watched`], as a panic does but without
+//! its message; the work under way is dropped. The question is kept for each thread, as calls within calls go on one thread: a program that
+//! simulates something else has a question of its own meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,7 +12,7 @@ use crate::units::Nanos;
 /// Asked now and then with the simulated time; true stops what is under way.
 pub type Interrupt = Box<dyn FnMut(Nanos) -> bool>;
 
-/// Whoever called wanted it.
+/// The caller wanted to stop.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stopped;
 

@@ -1,7 +1,7 @@
-//! Quantities with their units: bytes, time and rates, and the one place where they are parsed and printed.
+//! Parses and prints quantities with their units: bytes, time and rates.
 //!
-//! Decimal (`kB`, `MB`, `GB`, `TB`) and binary (`KiB`, `MiB`, `GiB`, `TiB`) prefixes are different things and are
-//! never mixed up silently: `KB` is refused with a hint. Time is a whole number of nanoseconds.
+//! Decimal (`kB`, `MB`, `GB`, `TB`) and binary (`KiB`, `MiB`, `GiB`, `TiB`) prefixes are different things and are never mixed up silently:
+//! `KB` is refused with a hint. Time is a whole number of nanoseconds.
 
 use std::fmt;
 use std::iter::Sum;
@@ -23,7 +23,7 @@ pub struct BytesPerSecond(pub f64);
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Fraction(pub f64);
 
-/// Why a text is no quantity. The field is the offending text.
+/// A text that is no quantity. The field is the offending text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuantityError {
@@ -327,7 +327,7 @@ pub(crate) fn as_number(count: u64) -> f64 {
     count as i64 as f64
 }
 
-/// How long it is from one moment of a run to a later one, in seconds.
+/// Returns the seconds from one moment of a run to a later one.
 #[inline(always)]
 pub(crate) fn seconds_between(from: Nanos, to: Nanos) -> f64 {
     as_number(to.0 - from.0) / 1e9

@@ -1,4 +1,4 @@
-//! What the programs do: files that exist before, and processes that are iterators of operations.
+//! Describes the programs: files that exist before, and processes that are iterators of operations.
 
 mod copying;
 mod mapped;
@@ -23,7 +23,7 @@ pub struct InitialFile {
     pub size: Bytes,
     /// How much of it, from its start, is in the page cache of that host.
     pub cached: Bytes,
-    /// How much of that, from its start, is dirty.
+    /// The dirty bytes of those, from its start.
     pub dirty: Bytes,
 }
 
@@ -57,7 +57,7 @@ pub trait ProgramSource: Send + Sync {
         None
     }
 
-    /// What is equal for two programs of a scenario only if they give the same operations, if that is known.
+    /// Returns a value that is equal for two programs of a scenario only if they give the same operations, if that is known.
     fn same(&self) -> Option<SameProgram> {
         None
     }
@@ -125,7 +125,7 @@ pub trait Program: Send {
     fn next(&mut self) -> Result<Option<Operation>, ProgramError>;
 }
 
-/// Why a program could not give its next operation.
+/// The reason for which a program could not give its next operation.
 #[derive(Debug)]
 pub struct ProgramError(pub Box<dyn std::error::Error + Send + Sync>);
 
@@ -151,7 +151,7 @@ impl From<Action> for Operation {
     }
 }
 
-/// What a program can do. Paths are absolute, as the process's host sees them.
+/// The operations of a program. Paths are absolute, as the process's host sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// open(2). Takes no time by itself.
@@ -171,7 +171,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
@@ -186,7 +186,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte; `None` appends.
         offset: Option<u64>,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: Bytes,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
@@ -203,7 +203,7 @@ pub enum Action {
         by: CopyBy,
         /// First byte, in both.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is [`CopyBy::usual_call`].
         call: Option<Bytes>,
@@ -231,9 +231,9 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is done.
+        /// The actions.
         flags: SyncRangeFlags,
     },
     /// readahead(2): pages are read that nobody has asked for yet.
@@ -242,7 +242,7 @@ pub enum Action {
         path: Arc<str>,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
     },
     /// close(2). Takes no time.
@@ -272,7 +272,7 @@ pub enum Action {
         advice: Advice,
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
     },
     /// A call of a library's stream.
@@ -301,7 +301,7 @@ pub enum Action {
     },
     /// Takes anonymous memory.
     Allocate {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// Gives anonymous memory back.
@@ -355,7 +355,7 @@ impl Action {
         }
     }
 
-    /// Whether it waits for or signals an event.
+    /// True if it waits for or signals an event.
     #[must_use]
     pub fn has_event(&self) -> bool {
         matches!(self, Self::Wait { .. } | Self::Signal { .. })
@@ -392,13 +392,13 @@ impl Action {
         }
     }
 
-    /// Whether it writes bytes of its file, from the first to the last.
+    /// True if it writes bytes of its file, from the first to the last.
     #[must_use]
     pub fn writes_bytes(&self) -> bool {
         matches!(self, Self::Write { .. } | Self::Mapped { call: MappedCall::Write { .. }, .. })
     }
 
-    /// Whether it takes no time by itself, whatever the machine and the model.
+    /// True if it takes no time by itself, whatever the machine and the model.
     #[must_use]
     pub fn takes_no_time(&self) -> bool {
         match self {
@@ -413,7 +413,7 @@ impl Action {
         }
     }
 
-    /// Whether it makes its file if that is not there.
+    /// True if it makes its file if that is not there.
     #[must_use]
     pub fn makes_file(&self) -> bool {
         match self {
@@ -454,19 +454,19 @@ impl OpenFlag {
 pub struct OpenFlags(u8);
 
 impl OpenFlags {
-    /// Whether the flag is set.
+    /// True if the flag is set.
     #[must_use]
     pub fn has(self, flag: OpenFlag) -> bool {
         self.0 & (1 << flag as u8) != 0
     }
 
-    /// Whether no flag is set.
+    /// True if no flag is set.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those of both.
+    /// Returns the flags of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -491,7 +491,7 @@ impl FromIterator<OpenFlag> for OpenFlags {
     }
 }
 
-/// Where the bytes that a read delivers go.
+/// The destination of the bytes that a read delivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffer {
     /// A small buffer that is used again: no memory to speak of.
@@ -506,7 +506,7 @@ impl Buffer {
     pub const NAMES: [&'static str; 2] = ["reused", "fresh"];
 }
 
-/// What a program tells the kernel about a file.
+/// The advice of a program to the kernel about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// POSIX_FADV_DONTNEED: clean pages leave the cache.

@@ -1,7 +1,7 @@
-//! A memory cgroup for a command: the experiment "with less memory" on a machine that has more.
+//! Puts a command into a memory cgroup: the experiment "with less memory" on a machine that has more.
 //!
-//! Both versions. v2 (`memory.max`): the group has dirty limits of its own. v1 (`memory.limit_in_bytes`): dirty pages are limited by
-//! the whole machine only. A group is made below our own, beside it, or below the root, wherever the kernel lets us.
+//! Both versions. v2 (`memory.max`): the group has dirty limits of its own. v1 (`memory.limit_in_bytes`): dirty pages are limited by the
+//! whole machine only. A group is made below our own, beside it, or below the root, wherever the kernel lets us.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -115,19 +115,19 @@ impl MemoryGroup {
         Ok(group)
     }
 
-    /// Which interface it has.
+    /// Its interface.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// How much memory it may use.
+    /// The limit of its memory.
     #[must_use]
     pub fn limit(&self) -> Bytes {
         self.limit
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -140,7 +140,7 @@ impl MemoryGroup {
         text.trim().parse().ok().map(Bytes)
     }
 
-    /// How many processes were killed because there was not enough memory.
+    /// The number of processes killed for lack of memory.
     #[must_use]
     pub fn out_of_memory_kills(&self) -> u64 {
         let text = fs::read_to_string(self.directory.join(self.version.kills_file())).unwrap_or_default();

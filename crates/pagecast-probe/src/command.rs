@@ -1,8 +1,8 @@
-//! A command run, and what it read from where.
+//! Runs a command, and counts its reads from the cache and from devices.
 //!
-//! Counted by the kernel: read calls and bytes from devices of the process and of those of its children that it waited for
-//! (/proc/PID/io, rusage), and of the whole device (/sys/dev/block), which counts everybody. Left out: what was read through
-//! mappings is in no counter of calls; it shows as bytes from the device, or not at all if it was cached.
+//! The kernel counts read calls and bytes from devices of the process and of the children that it waited for (/proc/PID/io, rusage). It
+//! also counts the whole device (/sys/dev/block), for everybody. Left out: reads through mappings are in no counter of calls; they show as
+//! bytes from the device, or not at all if they were cached.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The most that an unprivileged pipe may hold (/proc/sys/fs/pipe-max-size).
 const PIPE_BYTES: usize = 1 << 20;
 
-/// How to run a command.
+/// The way to run a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'a> {
     /// The group it runs in, if its memory is to be limited.
@@ -42,7 +42,7 @@ pub struct Settings<'a> {
     pub devices: &'a [u64],
 }
 
-/// What a run took and read.
+/// The time and the reads of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// From before it was started until it had ended.
@@ -51,7 +51,7 @@ pub struct Run {
     pub user_s: f64,
     /// Processor time in the kernel.
     pub system_s: f64,
-    /// How it ended: the code it gave, or the signal that ended it.
+    /// Its end: the code it gave, or the signal that ended it.
     pub status: ExitStatus,
     /// Its counters; nothing if the kernel keeps them from us (a program that changes its user).
     pub process: Option<ProcessCounters>,

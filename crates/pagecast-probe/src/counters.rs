@@ -1,4 +1,4 @@
-//! Counters that the kernel keeps: of memory, of a process, of a block device.
+//! Reads counters of the kernel: of memory, of a process, of a block device.
 
 use std::fs;
 use std::io;
@@ -94,7 +94,7 @@ impl ProcessCounters {
         Some(Self::parse(&text))
     }
 
-    /// What was added since an earlier look.
+    /// Returns the difference to an earlier look.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             read_calls: self.read_calls.saturating_sub(before.read_calls),
@@ -118,7 +118,7 @@ impl ProcessCounters {
     }
 }
 
-/// What a block device has done since boot, for whomever.
+/// The work of a block device since boot, for everybody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounters {
     /// Bytes read.
@@ -130,12 +130,12 @@ pub struct DeviceCounters {
 /// The unit of /sys/dev/block/*/stat, whatever the device (Documentation/block/stat.rst).
 pub(crate) const SECTOR: u64 = 512;
 
-/// Where the kernel tells of a block device.
+/// The folder of a block device in /sys.
 pub(crate) fn device_path(device: u64) -> String {
     format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device))
 }
 
-/// Where it counts what the device does.
+/// The file of the device's counters.
 pub(crate) fn stat_path(device: u64) -> String {
     format!("{}/stat", device_path(device))
 }

@@ -1,4 +1,4 @@
-//! The whole page cache of the machine dropped (`/proc/sys/vm/drop_caches`; fs/drop_caches.c). Needs root.
+//! Drops the whole page cache of the machine (`/proc/sys/vm/drop_caches`; fs/drop_caches.c). Needs root.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use crate::watch::{Progress, Watcher, for_each};
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// What to drop; the numbers are the kernel's (Documentation/admin-guide/sysctl/vm.rst).
+/// The caches to drop; the numbers are the kernel's (Documentation/admin-guide/sysctl/vm.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Clean pages of all files.

@@ -1,4 +1,4 @@
-//! What can go wrong. A message says where, what, and what to do about it.
+//! Names the errors. A message names the place, the problem and the remedy.
 
 use std::fmt::Write as _;
 use std::io;
@@ -9,7 +9,7 @@ use pagecast_core::units::Bytes;
 
 use crate::watch::Interrupted;
 
-/// Why nothing could be done at all.
+/// The reasons for which nothing could be done at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
@@ -18,7 +18,7 @@ pub enum ProbeError {
     Path {
         /// The path, as it was given.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The trouble with it.
         trouble: Trouble,
     },
     /// The paths hold no file.
@@ -34,9 +34,9 @@ pub enum ProbeError {
         "reading {wanted} into memory would push out what was read first: only {available} are available; name fewer files"
     )]
     TooLarge {
-        /// What is not yet in memory.
+        /// The bytes not yet in memory.
         wanted: Bytes,
-        /// What the machine, or the cgroup that we are in, can give without swapping.
+        /// The memory that the machine, or our cgroup, can give without swapping.
         available: Bytes,
     },
     /// More than this process may lock.
@@ -68,9 +68,9 @@ pub enum ProbeError {
     NoRoom {
         /// The directory.
         path: PathBuf,
-        /// What would be written.
+        /// The bytes to be written.
         needed: Bytes,
-        /// What is free for this user.
+        /// The bytes free for this user.
         free: Bytes,
     },
     /// A directory whose files never leave memory.
@@ -81,7 +81,7 @@ pub enum ProbeError {
     NoDisk {
         /// The directory.
         path: PathBuf,
-        /// What it is on.
+        /// Its file system.
         file_system: String,
     },
     /// Only the administrator may do this.
@@ -103,7 +103,7 @@ pub enum ProbeError {
     NoTracefs {
         /// Where it was looked for first.
         path: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A command that cannot be started.
@@ -114,7 +114,7 @@ pub enum ProbeError {
     Command {
         /// Its name.
         command: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// No memory cgroup can be made.
@@ -127,7 +127,7 @@ pub enum ProbeError {
         path: PathBuf,
         /// "read" or "written".
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The watcher stopped it.
@@ -144,13 +144,13 @@ impl From<Interrupted> for ProbeError {
 /// A file that could not be looked at or changed, while others could.
 #[derive(Debug)]
 pub struct Problem {
-    /// Which file.
+    /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The trouble with it.
     pub trouble: Trouble,
 }
 
-/// What is wrong with one file.
+/// The trouble with one file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Trouble {
@@ -208,13 +208,13 @@ pub enum Trouble {
     Failed {
         /// The system call.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
 }
 
 impl Trouble {
-    /// What an error of the kernel means for a file.
+    /// Returns the meaning of a kernel error for a file.
     #[must_use]
     pub fn new(doing: &'static str, source: io::Error) -> Self {
         match source.raw_os_error() {

@@ -1,9 +1,9 @@
-//! Files out of the page cache, looked at afterwards.
+//! Evicts files from the page cache, and verifies it.
 //!
-//! `POSIX_FADV_DONTNEED` drops clean pages that nobody has mapped, and leaves the others without a word
-//! (`invalidate_mapping_pages`, mm/truncate.c). So dirty pages are written first, and the kernel is asked again what stayed.
-//! A file is written back in two steps, for many files at once: first all write-backs are started, then each file is made durable
-//! (fdatasync); the first commit of the journal then carries most of the others with it.
+//! `POSIX_FADV_DONTNEED` drops clean pages that nobody has mapped, and leaves the others without a word (`invalidate_mapping_pages`,
+//! mm/truncate.c). So dirty pages are written first, and the kernel is asked again for the rest. A file is written back in two steps, for
+//! many files at once. First all write-backs are started, then each file is made durable (fdatasync); the first commit of the journal then
+//! carries most of the others with it.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::residency::{FileResidency, OpenFile, Prober, Residency, Survey, surve
 use crate::syscall::write_range;
 use crate::watch::{Interrupted, Pace, Watcher, for_each};
 
-/// How much is written back or dropped between two looks at the watcher.
+/// The bytes written back or dropped between two looks at the watcher.
 const PIECE: u64 = 256 << 20;
 const WRITE_PIECE: u64 = 16 << 20;
 /// How often, and after what, dropping is tried again while pages are on their way to the device or in other processors' batches.
@@ -34,7 +34,7 @@ pub struct EvictedFile {
     pub file: FileResidency,
     /// What is cached after; nothing if that could not be told.
     pub after: Option<Residency>,
-    /// Why something stayed, as far as it is known.
+    /// The reasons for which pages stayed, as far as known.
     pub reasons: Vec<Reason>,
 }
 
@@ -46,7 +46,7 @@ impl EvictedFile {
     }
 }
 
-/// Why pages stayed in the cache.
+/// A reason for which pages stayed in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Not written, because the caller did not want it or because somebody writes on.
@@ -88,12 +88,12 @@ pub enum Reason {
     Unknown,
 }
 
-/// What an eviction has done.
+/// The result of an eviction.
 #[derive(Debug, Default)]
 pub struct Eviction {
     /// Every file that was found.
     pub files: Vec<EvictedFile>,
-    /// What could not be looked at or written.
+    /// Files that could not be looked at or written.
     pub problems: Vec<Problem>,
     /// Files that were gone before their turn.
     pub vanished: u64,

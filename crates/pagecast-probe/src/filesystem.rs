@@ -1,7 +1,7 @@
-//! What a file is on, and what that means for its pages.
+//! Finds the file system of a file, and what it means for the file's pages.
 //!
-//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their
-//! own beside the page cache are known by name only (zfs).
+//! Source: `statfs(2)` for the kind, `/proc/self/mountinfo` for the name. Left out: file systems that bring a cache of their own beside the
+//! page cache are known by name only (zfs).
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, StatxFlags, statx};
 
 use crate::mountinfo::{self, Mounted};
 
-/// How a kind of file system treats the page cache.
+/// A kind of file system, by its treatment of the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Files on a device: pages can be dropped and read again.
@@ -61,11 +61,11 @@ impl Kind {
 /// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// How it treats the page cache.
+    /// Its treatment of the page cache.
     pub kind: Kind,
     /// Its type as in /proc/self/mountinfo: "ext4", "fuse.sshfs".
     pub type_name: String,
-    /// Where it is mounted, if that can be told.
+    /// Its mount point, if known.
     pub mount_point: Option<PathBuf>,
     /// What is mounted: "/dev/vda", "server:/export".
     pub source: Option<PathBuf>,
@@ -129,7 +129,7 @@ impl MountTable {
         table
     }
 
-    /// What the open file, which is on `device`, is on.
+    /// Returns the file system of an open file, which is on `device`.
     #[must_use]
     pub fn file_system(&self, file: BorrowedFd<'_>, device: u64) -> FileSystem {
         let magic = rustix::fs::fstatfs(file).map_or(0, |statfs| statfs.f_type as u32);

@@ -1,7 +1,7 @@
-//! Who keeps pages of a file in memory: processes that map or lock them, swap, loop devices.
+//! Finds the holders of a file's pages in memory: processes that map or lock them, swap, loop devices.
 //!
-//! Source: /proc/PID/maps and smaps (of the processes that we may look into), /proc/swaps, /sys/block/loop*. Left out: pages
-//! that are pinned for device transfers, and processes of other users, unless we are root.
+//! Source: /proc/PID/maps and smaps (of the processes that we may look into), /proc/swaps, /sys/block/loop*. Left out: pages that are
+//! pinned for device transfers, and processes of other users, unless we are root.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::walk::FileId;
 
-/// One who keeps pages of a file in memory.
+/// A holder of a file's pages in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A process has the file mapped.

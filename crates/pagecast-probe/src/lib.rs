@@ -1,16 +1,15 @@
-//! The only code of pagecast that touches the real kernel: what the page cache holds of files, how to change it, and timed input
-//! and output.
+//! Touches the real kernel, alone in pagecast: measures and changes the page cache of files, and times input and output.
 //!
-//! From the ground up: `syscall` wraps the calls that no library has; [`watch`] lets a caller follow long work and stop it;
-//! [`filesystem`] says what a file is on, [`walk`] finds files, [`residency`] measures them. On these stand [`evict`],
-//! [`warm`] and [`lock`], which change what is cached and look afterwards; [`drop_caches`], which empties the whole cache;
-//! and [`command`], which runs a program in an optional [`cgroup`] and counts with [`counters`] what it read from where.
+//! From the ground up: `syscall` wraps the calls that no library has; [`watch`] lets a caller follow long work and stop it; [`filesystem`]
+//! identifies the file system, [`walk`] finds files, [`residency`] measures them. On these stand [`evict`], [`warm`] and [`lock`], which
+//! change the cache and look afterwards; [`drop_caches`], which empties the whole cache; and [`command`], which runs a program in an
+//! optional [`cgroup`] and counts its reads with [`counters`].
 //!
-//! [`io`] is timed input and output, for whoever measures; [`run`] runs a whole scenario with it, [`mod@bench`] compares memory and
-//! device, and [`calibrate`] are the measuring loops of a calibration.
+//! [`io`] is timed input and output; [`run`] runs a whole scenario with it, [`mod@bench`] compares memory and device, and [`calibrate`] has
+//! the measuring loops of a calibration.
 //!
-//! Nothing here needs root but [`drop_caches`], and [`cgroup`] where nobody has given away a group. Every function that changes
-//! the cache measures it again: what a call was meant to do is never reported as done.
+//! Nothing here needs root but [`drop_caches`], and [`cgroup`] where nobody has given away a group. Every function that changes the cache
+//! measures it again: an intended change is never reported as done.
 
 pub mod bench;
 pub mod calibrate;

@@ -1,4 +1,4 @@
-//! Files held in memory for as long as somebody wants it: mapped and locked with mlock(2).
+//! Holds files in memory as long as the caller wants: mapped and locked with mlock(2).
 
 use std::fs;
 use std::num::NonZero;
@@ -17,7 +17,7 @@ use crate::syscall::Mapping;
 use crate::warm::{Warming, warm};
 use crate::watch::{Interrupted, Pace, Watcher, for_each};
 
-/// How much is locked between two looks at the watcher.
+/// The bytes locked between two looks at the watcher.
 const PIECE: usize = 64 << 20;
 /// What the rest of a program needs: libraries, stacks, heaps.
 const OTHER_MAPPINGS: usize = 2000;
@@ -31,7 +31,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// How much is locked, in whole pages.
+    /// The bytes locked, in whole pages.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         let page = page_size() as usize;
@@ -39,7 +39,7 @@ impl Lock {
     }
 }
 
-/// What may be locked.
+/// The memory that may be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// RLIMIT_MEMLOCK; nothing if this process may lock all that it wants.
@@ -47,7 +47,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// What this process may lock (`can_do_mlock`, mm/mlock.c).
+    /// Returns how much this process may lock (`can_do_mlock`, mm/mlock.c).
     #[must_use]
     pub fn own() -> Self {
         match has_capability(CapabilitySet::IPC_LOCK) {

@@ -1,4 +1,4 @@
-//! What is mounted for this process: /proc/self/mountinfo, proc(5).
+//! Reads the mounts of this process: /proc/self/mountinfo, proc(5).
 
 use std::ffi::OsString;
 use std::fs;

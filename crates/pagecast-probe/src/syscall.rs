@@ -1,5 +1,5 @@
-//! System calls that `rustix` does not have, or has only as `unsafe`. All `unsafe` of this crate is in this file, and what
-//! comes out of it is safe to call.
+//! Wraps system calls that `rustix` does not have, or has only as `unsafe`. All `unsafe` of this crate is in this file, and its functions
+//! are safe to call.
 #![allow(unsafe_code, reason = "system calls; each use has its SAFETY line")]
 
 use std::ffi::{CStr, c_void};
@@ -140,7 +140,7 @@ impl Mapping {
         Ok(())
     }
 
-    /// How many bytes are mapped.
+    /// The number of mapped bytes.
     pub fn length(&self) -> usize {
         self.length.get()
     }
@@ -220,7 +220,7 @@ pub struct Memory {
     flags: libc::c_int,
 }
 
-/// Which way bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy)]
 enum Way {
     /// From a file.
@@ -312,7 +312,7 @@ impl Memory {
         Withdrawal(Arc::downgrade(&self.anonymous))
     }
 
-    /// How many bytes it has.
+    /// The number of its bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.anonymous.length.get()
@@ -588,7 +588,7 @@ pub fn reap(pid: u32) -> io::Result<(std::process::ExitStatus, Usage)> {
 mod tests {
     use super::*;
 
-    /// How long the pieces of a call are.
+    /// Returns the lengths of the pieces of a call.
     fn pieces(memory: &mut Memory, at: usize, length: usize) -> Vec<usize> {
         let count = memory.cut(at, length) as usize;
         memory.pieces[..count].iter().map(|piece| piece.iov_len).collect()

@@ -1,8 +1,7 @@
-//! The files below some paths: recursive, without loops, with names of any bytes.
+//! Finds the files below some paths: recursive, without loops, with names of any bytes.
 //!
-//! What is looked at is decided as `du` does: a path that is named is followed if it is a symbolic link, links inside a directory
-//! only if asked for. Sockets, pipes and devices inside a directory are counted and left out, and so is everything on
-//! proc, sysfs and the like.
+//! Links are followed as `du` does: a path that is named is followed if it is a symbolic link, links inside a directory only if asked for.
+//! Sockets, pipes and devices inside a directory are counted and left out, and so is everything on proc, sysfs and the like.
 
 use std::ffi::OsStr;
 use std::io;
@@ -18,10 +17,10 @@ use crate::error::{ProbeError, Problem, Trouble};
 use crate::filesystem::{Kind, MountTable};
 use crate::watch::{LOOK_PERIOD, Progress, Watcher};
 
-/// What tells one file from another, whatever its names.
+/// The identity of a file, whatever its names.
 pub type FileId = (u64, u64);
 
-/// How to walk.
+/// The settings of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Follow symbolic links inside directories.
@@ -30,12 +29,12 @@ pub struct Options {
     pub one_file_system: bool,
 }
 
-/// What was found.
+/// The files found.
 #[derive(Debug, Default)]
 pub struct Selection {
     /// Files and, where they are named, block devices; in the order of the paths, directories sorted by name.
     pub files: Vec<PathBuf>,
-    /// What could not be looked at.
+    /// Paths that could not be looked at.
     pub problems: Vec<Problem>,
     /// Symbolic links that were not followed.
     pub links_left_out: u64,

@@ -1,7 +1,7 @@
-//! Files into the page cache, looked at afterwards.
+//! Reads files into the page cache, and verifies it.
 //!
-//! Each piece is read, and the next one is asked for meanwhile (readahead(2)): reading waits until the pages are there and finds
-//! errors of the device, which read-ahead alone would hide. Holes are left out, as they need no device.
+//! Each piece is read, and the next one is asked for meanwhile (readahead(2)): reading waits until the pages are there and finds errors of
+//! the device, which read-ahead alone would hide. Holes are left out, as they need no device.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct WarmedFile {
     pub file: FileResidency,
     /// The bytes of it that are no holes.
     pub data: Bytes,
-    /// How much of these are cached after.
+    /// The bytes of these cached after.
     pub after: Bytes,
 }
 
@@ -40,12 +40,12 @@ impl WarmedFile {
     }
 }
 
-/// What warming has done.
+/// The result of warming.
 #[derive(Debug, Default)]
 pub struct Warming {
     /// Every file that was found.
     pub files: Vec<WarmedFile>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub problems: Vec<Problem>,
     /// Files that were gone before their turn.
     pub vanished: u64,
@@ -116,7 +116,7 @@ fn one(
     Ok(cached_data(&open, file.file_system.kind, prober, &data, pace).map(|cached| (Bytes(bytes), cached)))
 }
 
-/// How much of the parts of a file is cached.
+/// Returns how much of the parts of a file is cached.
 fn cached_data(
     open: &OpenFile,
     kind: Kind,

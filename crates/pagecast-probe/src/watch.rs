@@ -1,7 +1,7 @@
-//! Long work that somebody follows and may stop.
+//! Runs long work that a caller follows and may stop.
 //!
-//! Workers run in threads of their own; the calling thread only looks, so that an interpreter can do its part there (Ctrl-C
-//! arrives in the main thread).
+//! Workers run in threads of their own; the calling thread only looks, so that an interpreter can do its part there (Ctrl-C arrives in the
+//! main thread).
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -16,12 +16,12 @@ pub const LOOK_PERIOD: Duration = Duration::from_millis(20);
 /// Files are handed out in batches of at most this, so that threads seldom meet and none has much left at the end.
 const LARGEST_BATCH: usize = 64;
 
-/// How far long work is.
+/// The progress of long work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// What is being done, as a person would say it: "writing back".
     pub stage: &'static str,
-    /// How much of it is done, in files or bytes.
+    /// The part of it that is done, in files or bytes.
     pub done: u64,
     /// All that there is to do, if that is known.
     pub total: Option<u64>,
@@ -34,7 +34,7 @@ pub type Watcher<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// What the workers of one stage share with the one who watches.
+/// The state that the workers of one stage share with the watcher.
 #[derive(Debug, Default)]
 pub struct Pace {
     done: AtomicU64,

@@ -1,4 +1,4 @@
-//! What `validate` asks of a machine whose host takes free memory back.
+//! Tells `validate` how much free memory the host of a machine has not taken back.
 
 use pagecast_core::policy::kernel::{self, Fragments};
 use pagecast_core::units::Nanos;

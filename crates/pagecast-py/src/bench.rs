@@ -1,4 +1,4 @@
-//! The page cache benchmark, one measurement at a time.
+//! Runs the page cache benchmark, one measurement at a time.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

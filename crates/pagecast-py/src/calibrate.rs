@@ -1,4 +1,4 @@
-//! The border of `pagecast_probe::calibrate`: one class, whose methods measure one thing each and give raw times, in seconds.
+//! Wraps `pagecast_probe::calibrate`: one class, whose methods measure one thing each and give raw times, in seconds.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};

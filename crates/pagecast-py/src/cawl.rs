@@ -1,4 +1,4 @@
-//! The border of `pagecast_core::cawl`: one class for each way of writing, for single chunks and whole arrays of them.
+//! Wraps `pagecast_core::cawl`: one class for each way of writing, for single chunks and whole arrays of them.
 
 use numpy::{AllowTypeChange, IntoPyArray, PyArray1, PyArrayLike1};
 use pagecast_core::cawl::{self, PageCache, ParameterError, Stream, Throttling, Unit, WhenFull};

@@ -1,4 +1,4 @@
-//! Results as columns: NumPy arrays for numbers, lists of `str` for names. Never row by row in Python.
+//! Returns results as columns: NumPy arrays for numbers, lists of `str` for names. Never row by row in Python.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! The page cache of one host inside a simulator in Python, and the disks of its machine: `pagecast_core::embed`.
+//! Wraps `pagecast_core::embed`: the page cache of one host inside a simulator in Python, and the disks of its machine.
 //!
-//! What the calls mean, and in which order they come, is written there. Times are whole nanoseconds.
+//! The calls and their order are described there. Times are whole nanoseconds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! The one place where errors of the core become exceptions: the classes of `python/pagecast/errors.py`.
+//! Turns errors of the core into exceptions: the classes of `python/pagecast/errors.py`.
 
 use pagecast_core::embed::EmbedError;
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};

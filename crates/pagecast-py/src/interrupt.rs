@@ -1,4 +1,4 @@
-//! Ctrl-C, while the core does something that takes long.
+//! Lets Ctrl-C through while the core does something that takes long.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

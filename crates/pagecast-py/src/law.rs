@@ -1,4 +1,4 @@
-//! The law by which the kernel slows writers down, number by number: for studies that hold it against traces.
+//! Wraps the law by which the kernel throttles writers, number by number: for studies that compare it with traces.
 //!
 //! The same functions that the model `kernel` calls. Everything is in pages of 4096 bytes and pages per second.
 

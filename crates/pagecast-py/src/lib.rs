@@ -1,7 +1,7 @@
-//! The Python border of pagecast: module `pagecast._core`.
+//! Defines the Python border of pagecast: module `pagecast._core`.
 //!
-//! Types in, types out, errors mapped, interpreter lock released. What is worth more than a few lines belongs below
-//! (in `pagecast-core` and `pagecast-probe`) or above (in `python/pagecast`).
+//! Types in, types out, errors mapped, interpreter lock released. Anything longer than a few lines belongs below (in `pagecast-core` and
+//! `pagecast-probe`) or above (in `python/pagecast`).
 
 mod backed;
 mod bench;

@@ -1,4 +1,4 @@
-//! The operations on mappings that a Python program yields.
+//! Reads the operations on mappings that a Python program yields.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How deep Python and the core may call each other: a program may simulate a scenario, whose programs may simulate another one.
+//! Limits how deep Python and the core call each other: a program may simulate a scenario, whose programs may simulate another one.
 //!
 //! Each level takes native stack, which Python's own limit of recursion does not count.
 

@@ -1,4 +1,4 @@
-//! The operations that a Python program yields.
+//! Reads the operations that a Python program yields.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Python generators as programs.
+//! Runs Python generators as programs.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -1,4 +1,4 @@
-//! Numbers, paths and words as Python gives them.
+//! Reads numbers, paths and words as Python gives them.
 
 use std::fmt::Display;
 use std::path::{Component, PathBuf};

@@ -1,4 +1,4 @@
-//! A scenario run by the real kernel.
+//! Runs a scenario on the real kernel.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! Machines and scenarios, from TOML and from Python.
+//! Builds machines and scenarios, from TOML and from Python.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The longest call: releases the interpreter lock, lets Ctrl-C through, reports progress, maps errors.
+//! Simulates a scenario, the longest call: releases the interpreter lock, lets Ctrl-C through, reports progress, maps errors.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! The operations on a library's streams that a Python program yields.
+//! Reads the operations on a library's streams that a Python program yields.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! Why a system call fails, without who made it and when.
+//! Names the errors of a system call, without its caller and time.
 
 use std::sync::Arc;
 
 use crate::fs::Span;
 use crate::units::Bytes;
 
-/// See the module.
+/// The memory of a host by node.
 #[derive(Clone, Debug)]
 pub(crate) enum CallError {
     /// A path that no mount covers.

@@ -1,4 +1,4 @@
-//! Anonymous memory and open files of a task, and the anonymous memory of a host.
+//! Books anonymous memory and open files of a task, and the anonymous memory of a host.
 
 use std::collections::BTreeMap;
 

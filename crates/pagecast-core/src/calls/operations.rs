@@ -1,4 +1,4 @@
-//! See the module above: one function for each operation that is one call.
+//! Has one function for each operation that is one call; see the module above.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags};
 pub(crate) struct Caller<'c, M> {
     pub files: &'c mut Namespace<M>,
     pub policy: &'c dyn Policy,
-    /// What files under each mount of its host cross.
+    /// The paths of flows for files under each mount of its host.
     pub mounts: &'c [Paths],
     pub anonymous: &'c mut Anonymous,
     pub task: &'c mut Task,
@@ -29,7 +29,7 @@ pub(crate) struct Caller<'c, M> {
 pub(crate) struct Begun {
     /// The file that it is about.
     pub file: Option<Located>,
-    /// What it reads or writes of the file, or how much memory it takes or gives back.
+    /// The bytes of the file that it reads or writes, or the memory that it takes or gives back.
     pub offset: u64,
     pub bytes: Bytes,
     pub wants: Wants,
@@ -37,7 +37,7 @@ pub(crate) struct Begun {
     pub cut_at_home: Option<Bytes>,
 }
 
-/// What an operation waits for.
+/// The next step of an operation.
 pub(crate) enum Wants {
     /// Nothing: it is over.
     Nothing,
@@ -56,7 +56,7 @@ pub(crate) struct Transfer {
     pub direction: Direction,
 }
 
-/// What a path means on a host.
+/// Resolves a path on a host.
 pub(crate) fn locate<M: Deref<Target = Machine>>(
     files: &mut Namespace<M>,
     host: usize,
@@ -204,7 +204,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         Ok(Begun::of_span(located, &span, self.read(located, &span, flags, fresh)))
     }
 
-    /// What a read waits for that was checked.
+    /// Returns the next step of a read that was checked.
     pub(crate) fn read(&self, located: Located, span: &Span, flags: OpenFlags, fresh: bool) -> Wants {
         let Span { offset, bytes, piece } = *span;
         let (file, is_direct) = (self.view(located), flags.is_direct());
@@ -260,7 +260,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         Ok(())
     }
 
-    /// What a write waits for that has its room.
+    /// Returns the next step of a write that has its room.
     pub(crate) fn write(&self, located: Located, span: &Span, flags: OpenFlags) -> Wants {
         let Span { offset, bytes, piece } = *span;
         let (file, through) = (self.view(located), self.files.writes_through(located.file));
@@ -355,7 +355,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         Ok(())
     }
 
-    /// What the task's host can give programs, and the limit of the task's memory cgroup, each with what is held of it.
+    /// The memory that the task's host can give programs, and the limit of the task's memory cgroup, each with the part that is held.
     fn limits(&self) -> impl Iterator<Item = (Option<Bytes>, Bytes, Option<usize>)> {
         let limit = |at: usize| {
             let limit = self.machine().cgroups[at].limit.bytes();

@@ -1,9 +1,9 @@
-//! The dirty blocks of the page cache: which bytes of which file, since when, active or not.
+//! Keeps the dirty blocks of the page cache: file, bytes, age, active or not.
 //!
-//! Algorithm 1's `update_cache` and `balance_cache`. A block comes from one write. What is written again while it is dirty is cut out of
-//! the older blocks and becomes one active block; the rest of them stays as it was. The device takes inactive blocks,
-//! oldest first; when more than half of the bytes are active, the oldest active blocks become inactive. A block is found by its place in
-//! logarithmic time and by its age at once.
+//! Source: Algorithm 1's `update_cache` and `balance_cache`. A block comes from one write. Bytes that are written again while they are
+//! dirty are cut out of the older blocks and become one active block; the rest of the older blocks stays as it was. The device takes
+//! inactive blocks, oldest first. When more than half of the bytes are active, the oldest active blocks become inactive. A block is found
+//! by its place in logarithmic time and by its age at once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use self::queues::{Index, Queues};
 
 mod queues;
 
-/// Whether a block is active, and which queue it is in.
+/// The state of a block: the queue that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Inactive,
@@ -32,9 +32,9 @@ impl State {
 struct Block {
     start: u64,
     end: u64,
-    /// Of the write that it comes from: later writes have greater ones.
+    /// The number of the write that it comes from: later writes have greater ones.
     number: u64,
-    /// When that write ended.
+    /// The end of that write.
     finished: f64,
     file: u32,
     state: State,
@@ -49,7 +49,7 @@ impl Block {
 /// The blocks of a file by their first bytes.
 type Places = BTreeMap<u64, Index>;
 
-/// See the module.
+/// The dirty blocks; see the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     files: FxHashMap<u32, Places>,
@@ -60,11 +60,11 @@ pub(super) struct Blocks {
     again: Vec<Range<u64>>,
 }
 
-/// What the device has written of a block.
+/// The part of a block that the device has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cleaned {
     pub bytes: u64,
-    /// Nothing of the block is left.
+    /// True if it is all of the block.
     pub is_whole: bool,
 }
 
@@ -88,19 +88,19 @@ impl Blocks {
         })
     }
 
-    /// When the oldest write ended of which something is left.
+    /// The end of the oldest write with a block left.
     pub(super) fn oldest(&self) -> Option<f64> {
         self.queues.oldest(&State::ALL).map(|at| self.queues.block(at).finished)
     }
 
-    /// How many bytes of a file's range are there.
+    /// Returns how many bytes of a file's range are there.
     pub(super) fn covered(&self, file: u32, range: &Range<u64>) -> u64 {
         let Some(places) = self.files.get(&file) else { return 0 };
         let found = overlapping(places, &self.queues, range);
         found.map(|(start, at)| self.queues.block(at).end.min(range.end) - start.max(range.start)).sum()
     }
 
-    /// `update_cache`: a write that ended then has made this range of a file dirty.
+    /// `update_cache`: makes a range of a file dirty by a write that ended at `finished`.
     pub(super) fn write(&mut self, file: u32, range: Range<u64>, finished: f64) {
         self.writes += 1;
         self.cut(file, &range);
@@ -123,7 +123,7 @@ impl Blocks {
         self.again = again;
     }
 
-    /// These bytes of a file are gone.
+    /// Removes bytes of a file.
     pub(super) fn discard(&mut self, file: u32, range: &Range<u64>) {
         self.cut(file, range);
         let Some(places) = self.files.get_mut(&file) else { return };
@@ -132,7 +132,7 @@ impl Blocks {
         }
     }
 
-    /// The device has written the oldest inactive block, or as many of its last bytes. Nothing if there is none.
+    /// Cleans the oldest inactive block, or as many of its last bytes. Nothing if there is none.
     pub(super) fn clean(&mut self, most: f64) -> Option<Cleaned> {
         let at = self.queues.oldest(&State::INACTIVE)?;
         let block = *self.queues.block(at);
@@ -147,15 +147,16 @@ impl Blocks {
         Some(Cleaned { bytes, is_whole: false })
     }
 
-    /// `balance_cache`: the oldest active blocks become inactive until no more than half of all bytes are active.
+    /// `balance_cache`: makes the oldest active blocks inactive until no more than half of all bytes are active.
     pub(super) fn balance(&mut self) {
         while self.active_bytes() > self.bytes() / 2 {
             self.queues.move_oldest(State::Active, State::Retired);
         }
     }
 
-    /// Takes a range out of the blocks of a file. `again` is what of it was there: runs in order, that do not touch. A block that was
-    /// at the beginning of a run is left in the file's places, for the caller to replace or to remove: that saves a search.
+    /// Takes a range out of the blocks of a file. `again` holds the bytes of it that were there: runs in order, that do not touch. A
+    /// block that was at the beginning of a run is left in the file's places, for the caller to replace or to remove: that saves a
+    /// search.
     fn cut(&mut self, file: u32, range: &Range<u64>) {
         self.again.clear();
         let Some(places) = self.files.get_mut(&file) else { return };

@@ -1,4 +1,4 @@
-//! Equations 2 to 4: writes past the page cache, and through it to the device.
+//! Computes Equations 2 to 4: writes past the page cache, and through it to the device.
 
 use super::parameters::{ParameterError, check_costs, check_rates, check_size};
 
@@ -19,7 +19,7 @@ pub struct DirectCost {
 }
 
 impl DirectCost {
-    /// Refuses what cannot be.
+    /// Refuses impossible values.
     ///
     /// # Errors
     /// The first parameter that is wrong.
@@ -28,14 +28,14 @@ impl DirectCost {
         check_costs(&[("sc_sw", self.sc_sw), ("c_sk", self.c_sk)])
     }
 
-    /// Seconds of a write of so many bytes; `seeks` if it does not begin where the one before ended.
+    /// Returns the seconds of a write of so many bytes; `seeks` if it does not begin where the one before ended.
     #[must_use]
     pub fn cost(&self, bytes: u64, seeks: bool) -> f64 {
         call_and_seek(self.sc_sw, self.c_sk, seeks) + bytes as f64 / self.bw_dev
     }
 }
 
-/// What counts as a whole for the device; of the rest of a write a block is read, changed and written.
+/// The unit in which the device writes; if a write does not fill its last one, a block is read, changed and written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// A block of the device, `bs`: the paper.
@@ -69,12 +69,12 @@ pub struct SyncCost {
     pub sc_sw: f64,
     /// Cost of a seek.
     pub c_sk: f64,
-    /// What a write is counted in.
+    /// The unit in which a write is counted.
     pub unit: Unit,
 }
 
 impl SyncCost {
-    /// Refuses what cannot be.
+    /// Refuses impossible values.
     ///
     /// # Errors
     /// The first parameter that is wrong.

@@ -1,4 +1,4 @@
-//! Algorithm 2, `Library_IO_Cost`: writes to a stream of the C library, whose buffer gathers small ones.
+//! Computes Algorithm 2, `Library_IO_Cost`: writes to a stream of the C library, whose buffer gathers small ones.
 
 use super::parameters::{ParameterError, check_costs, check_rates, check_size};
 use super::syscall::SyscallCost;
@@ -6,26 +6,26 @@ use super::syscall::SyscallCost;
 /// The one file of a stream.
 const FILE: u32 = 0;
 
-/// What the algorithm knows of the C library.
+/// The parameters of the C library.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stream {
     /// Rate of copying in memory.
     pub bw_mem: f64,
     /// Bytes of the buffer.
     pub bf: u64,
-    /// What each call of the library costs besides: the released program has `lib_metacost`, the paper nothing.
+    /// The additional cost of each call of the library: the released program has `lib_metacost`, the paper none.
     pub lib_metacost: f64,
-    /// When a buffer is written that a write has just filled.
+    /// The write that sends off a full buffer.
     pub when_full: WhenFull,
 }
 
-/// When a buffer is written that a write has just filled.
+/// The write that sends off a full buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenFull {
-    /// By that write: the paper's Figure 9, and what was measured.
+    /// The write that has filled it: the paper's Figure 9, and our measurement.
     #[default]
     Now,
-    /// By the next one: the released program.
+    /// The next one: the released program.
     Next,
 }
 
@@ -37,7 +37,7 @@ impl WhenFull {
 }
 
 impl Stream {
-    /// Refuses what cannot be.
+    /// Refuses impossible values.
     ///
     /// # Errors
     /// The first parameter that is wrong.
@@ -53,7 +53,7 @@ impl Stream {
 pub struct LibraryCost {
     stream: Stream,
     calls: SyscallCost,
-    /// Where the next system call writes.
+    /// The position of the next system call.
     position: u64,
     /// Bytes in the buffer, and the seconds since the last system call.
     pending: u64,
@@ -70,7 +70,7 @@ impl LibraryCost {
         Ok(Self { stream, calls, position: 0, pending: 0, pending_delay: 0.0 })
     }
 
-    /// Seconds of a write of the next bytes, `pause` seconds after the one before.
+    /// Returns the seconds of a write of the next bytes, `pause` seconds after the one before.
     pub fn write(&mut self, bytes: u64, pause: f64) -> f64 {
         let Stream { bf, lib_metacost, when_full, .. } = self.stream;
         let room = bf - self.pending;
@@ -93,7 +93,7 @@ impl LibraryCost {
         seconds + self.pending_delay
     }
 
-    /// Seconds until what the buffer holds has been written (fflush, fclose). Not in the paper.
+    /// Returns the seconds until the buffer has been written (fflush, fclose). Not in the paper.
     pub fn flush(&mut self) -> f64 {
         let delay = std::mem::take(&mut self.pending_delay);
         match std::mem::take(&mut self.pending) {

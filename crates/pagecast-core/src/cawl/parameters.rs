@@ -1,18 +1,18 @@
-//! Which values the parameters can have.
+//! Checks the values of the parameters.
 
-/// A parameter that cannot be what it is.
+/// A parameter with an impossible value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}={value}: {rule}")]
 pub struct ParameterError {
     /// Its name in the paper.
     pub name: &'static str,
-    /// What was given.
+    /// The given value.
     pub value: String,
-    /// What would be right.
+    /// The rule for the value.
     pub rule: String,
 }
 
-/// Refuses the value of a parameter that is not right.
+/// Refuses a value that breaks its rule.
 pub(super) fn require(
     is_right: bool,
     name: &'static str,

@@ -1,17 +1,17 @@
-//! Algorithm 1, `Syscall_IO_Cost`: buffered writes by system calls of one process to one device.
+//! Computes Algorithm 1, `Syscall_IO_Cost`: buffered writes by system calls of one process to one device.
 
 use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::parameters::{ParameterError, check_costs, check_rates, check_size, require};
 
-/// How a writer is slowed down above the set point.
+/// The rate of a writer above the set point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Throttling {
     /// The lower one of `bw_reduced` and the average rate times the position ratio: the paper.
     #[default]
     Minimum,
-    /// Both rates in a row: what the released program computes, by which the published columns were made.
+    /// Both rates in a row: so the released program computes, and so the published columns were made.
     Harmonic,
 }
 
@@ -22,31 +22,31 @@ impl Throttling {
     pub const ALL: [Self; 2] = [Self::Minimum, Self::Harmonic];
 }
 
-/// What the algorithm knows of the page cache and the device below it.
+/// The parameters of the page cache and the device below it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PageCache {
     /// Rate of writing into the page cache while nothing is written back.
     pub bw_ramdisk: f64,
-    /// The same while dirty blocks are written back.
+    /// Rate of writing into the page cache while dirty blocks are written back.
     pub bw_reduced: f64,
     /// Rate at which the device writes.
     pub bw_dev: f64,
-    /// Rate at which dirty blocks are written back, where it is not `bw_dev`: the released program has one.
+    /// Rate at which dirty blocks are written back, if it is not `bw_dev`: the released program has one.
     pub bw_sync: Option<f64>,
     /// Cost of a system call that writes.
     pub sc_w: f64,
-    /// So many dirty bytes start writing back (`nr_dirty_background_threshold`).
+    /// The dirty bytes at which write-back starts (`nr_dirty_background_threshold`).
     pub limit_bg: u64,
-    /// There are never more dirty bytes (`nr_dirty_threshold`).
+    /// The most dirty bytes (`nr_dirty_threshold`).
     pub limit_hard: u64,
-    /// Blocks that have been dirty for longer are written back (`vm.dirty_expire_centisecs`).
+    /// The age from which on blocks are written back (`vm.dirty_expire_centisecs`).
     pub dirty_expire: f64,
-    /// Above the set point.
+    /// The rate above the set point.
     pub throttling: Throttling,
 }
 
 impl PageCache {
-    /// Refuses what cannot be.
+    /// Refuses impossible values.
     ///
     /// # Errors
     /// The first parameter that is wrong.
@@ -66,7 +66,7 @@ impl PageCache {
         )
     }
 
-    /// From so many dirty bytes on a writer is throttled.
+    /// The dirty bytes from which on a writer is throttled.
     #[must_use]
     pub fn setpoint(&self) -> u64 {
         u64::midpoint(self.limit_bg, self.limit_hard)
@@ -95,23 +95,23 @@ impl PageCache {
     }
 }
 
-/// What a write has cost.
+/// The cost of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Written {
     /// In all.
     pub seconds: f64,
-    /// Of them, what it would not have cost below the set point.
+    /// The part of them that it would not have cost below the set point.
     pub throttled: f64,
 }
 
-/// The state of Algorithm 1: dirty blocks, and what has been written so far.
+/// The state of Algorithm 1: dirty blocks, and the sum of all writes so far.
 #[derive(Clone, Debug)]
 pub struct SyscallCost {
     cache: PageCache,
     blocks: Blocks,
     /// The clock: pauses and writes.
     time: f64,
-    /// What all writes have taken, and their bytes: `bw_avg` is their quotient.
+    /// The time and the bytes of all writes: `bw_avg` is their quotient.
     io_time: f64,
     bytes: f64,
     /// The part of a byte that the device has written beyond those that count.
@@ -137,7 +137,7 @@ impl SyscallCost {
         })
     }
 
-    /// A write of bytes of a file from `offset` on, `pause` seconds after the one before.
+    /// Writes bytes of a file from `offset` on, `pause` seconds after the write before.
     pub fn write(&mut self, file: u32, offset: u64, bytes: u64, pause: f64) -> Written {
         self.pause(pause);
         let written = self.cost(file, offset, bytes);
@@ -152,7 +152,7 @@ impl SyscallCost {
         written
     }
 
-    /// Nothing is written for so many seconds.
+    /// Lets time pass without a write.
     pub fn pause(&mut self, seconds: f64) {
         if seconds > 0.0 {
             self.time += seconds;
@@ -160,7 +160,7 @@ impl SyscallCost {
         }
     }
 
-    /// These bytes of a file are no more dirty: they are gone, or written in another way. Not in the paper.
+    /// Makes bytes of a file clean: they are gone, or written in another way. Not in the paper.
     pub fn discard(&mut self, file: u32, range: &Range<u64>) {
         self.blocks.discard(file, range);
     }
@@ -171,7 +171,7 @@ impl SyscallCost {
         self.blocks.bytes()
     }
 
-    /// The part of the dirty bytes that was written again while it was dirty, and is kept back from the device.
+    /// The dirty bytes that were written again while they were dirty, and are kept back from the device.
     #[must_use]
     pub fn active(&self) -> u64 {
         self.blocks.active_bytes()
@@ -217,8 +217,8 @@ impl SyscallCost {
         Written { seconds: seconds + sc_w, throttled: (seconds - free).max(0.0) }
     }
 
-    /// Not in the paper, whose rate is nothing at the hard limit and less above: a write takes at least until the dirty bytes are back
-    /// at the hard limit, and at most until they are back at the set point.
+    /// Limits the seconds of a write. Not in the paper, whose rate is zero at the hard limit and below zero above it. A write takes at
+    /// least until the dirty bytes are back at the hard limit, and at most until they are back at the set point.
     fn within_limits(&self, seconds: f64, free: f64, dirty: u64) -> f64 {
         let until = |level: u64| dirty.saturating_sub(level) as f64 / self.cache.writing_back();
         // A byte more, so that no rounding leaves one above the limit.
@@ -234,13 +234,13 @@ impl SyscallCost {
         if self.io_time > 0.0 { self.bytes / self.io_time } else { self.cache.bw_ramdisk }
     }
 
-    /// Dirty blocks are written back while there are many of them, or old ones.
+    /// True if dirty blocks are written back: there are many of them, or old ones.
     fn is_flushing(&self) -> bool {
         let is_expired = |finished| finished < self.time - self.cache.dirty_expire;
         self.dirty() >= self.cache.limit_bg || self.blocks.oldest().is_some_and(is_expired)
     }
 
-    /// `background_flush`: what the device writes in so many seconds, block by block.
+    /// `background_flush`: writes for so many seconds, block by block.
     fn background_flush(&mut self, interval: f64) {
         let mut bytes = interval * self.cache.writing_back() + self.part_written;
         self.part_written = 0.0;

@@ -1,8 +1,7 @@
-//! A disk: a rate for reading and one for writing, which may change with the number of streams, and a limiter that lets
-//! bursts pass or a cache that takes writes faster while it has room.
+//! Turns a disk into resources: a rate for reading and one for writing.
 //!
-//! Its latency, its queue and the size of its requests are no part of the flows here: who waits for them is the policy's
-//! to know (`policy::kernel`). Left out: seeks, schedulers, a cache of what is read.
+//! The rates may change with the number of streams. A limiter may let bursts pass, or a cache may take writes faster while it has room.
+//! Latency, queue and size of requests are the policy's (`policy::kernel`). Left out: seeks, schedulers, a cache for reads.
 
 use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource};

@@ -1,4 +1,4 @@
-//! Memory and processors: what copies and computing share.
+//! Turns memory and processors into resources, which copies and computations share.
 
 use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource, Route, Use};

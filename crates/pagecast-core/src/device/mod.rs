@@ -1,4 +1,4 @@
-//! Devices as resources that flows share: disks, memory and processors.
+//! Turns devices into resources that flows share: disks, memory and processors.
 
 mod disk;
 mod memory;

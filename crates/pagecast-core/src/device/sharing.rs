@@ -1,11 +1,11 @@
-//! How the reads and writes of one device share it.
+//! Shares a device between its reads and its writes.
 
 use crate::flow::{Network, Resource, ResourceId, Route, Use};
 use crate::machine::Sharing;
 use crate::result::Part;
 use crate::units::BytesPerSecond;
 
-/// What reading from and writing to a device crosses.
+/// The routes of reading from and writing to a device.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadWrite {
     pub read: Route,

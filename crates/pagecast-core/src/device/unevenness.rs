@@ -1,8 +1,7 @@
-//! Devices that serve equal streams unequally.
+//! Makes a device serve equal streams unequally.
 //!
-//! Each stream (a process on a disk) has a weight, drawn once from a log-normal distribution of mean 1. The draw depends on
-//! the seed and the names of the disk and the process alone, so one more process or draw elsewhere changes no other
-//! weight.
+//! Each stream (a process on a disk) has a weight, drawn once from a log-normal distribution of mean 1. The draw depends on the seed and
+//! the names of the disk and the process alone, so one more process or draw elsewhere changes no other weight.
 
 /// The weight of a stream. `variation` is the coefficient of variation of the weights.
 pub(crate) fn stream_weight(seed: u64, disk: &str, process: &str, variation: f64) -> f64 {

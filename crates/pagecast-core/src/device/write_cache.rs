@@ -1,11 +1,11 @@
-//! A device whose writes go into a cache of its own first.
+//! Turns a disk with a write cache into resources.
 
 use super::sharing::{ReadWrite, Sides, route};
 use crate::flow::{self, Network, Resource, Service};
 use crate::machine::{Sharing, WriteCache};
 
 impl Sides {
-    /// Adds the resources that `sharing` asks for. While the cache has room, all is as on a device that writes as fast as it takes
+    /// Adds the resources that `sharing` asks for. While the cache has room, it serves like a device that writes as fast as it takes
     /// bytes.
     pub(super) fn add_cached(
         self,
@@ -33,7 +33,7 @@ impl Sides {
     }
 }
 
-/// How a device serves that reads and writes at these rates.
+/// Returns the service of a device that reads and writes at these rates.
 fn service(read: &Resource, write: Resource, sharing: Sharing) -> Service {
     match sharing {
         Sharing::Separate => Service { writes: write, shared: None },
@@ -61,7 +61,7 @@ mod tests {
     use crate::result::Part;
     use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-    /// A device and what goes to it.
+    /// A device and the flows on it.
     #[derive(Clone, Debug)]
     struct Case {
         read: f64,
@@ -101,7 +101,7 @@ mod tests {
         )
     }
 
-    /// What was under way from one event to the next.
+    /// The flows between two events.
     struct Stretch {
         from: Nanos,
         to: Nanos,
@@ -109,7 +109,7 @@ mod tests {
         writes: f64,
     }
 
-    /// Lets all flows of a case go, and says when each ended and what went on meanwhile.
+    /// Moves all flows of a case, and returns their ends and the stretches between.
     fn run<N: Network>(case: &Case) -> (Vec<Nanos>, Vec<Stretch>) {
         let mut network = N::default();
         let sides = Sides {

@@ -1,4 +1,4 @@
-//! The disks of a machine file, for simulators that have none of their own: transfers share them as in our own engine.
+//! Shares the disks of a machine file among the transfers of a simulator that has none of its own, as our own engine does.
 //!
 //! Left out: `unevenness`, which gives each process of a scenario a share of its own.
 

@@ -1,4 +1,4 @@
-//! What a page cache inside another simulator refuses.
+//! Names the refusals of a page cache inside another simulator.
 
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ pub enum EmbedError {
         model: String,
         /// What it does not know.
         what: &'static str,
-        /// What would be right.
+        /// The remedy.
         remedy: &'static str,
     },
 }

@@ -1,18 +1,19 @@
-//! The page cache of one host inside somebody else's simulator: a policy, the files it knows and the memory that copies share.
+//! Puts the page cache of one host into another simulator: a policy, the files it knows and the memory that copies share.
 //!
-//! What is whose: the other simulator has the clock and the devices. It says how fast each transfer over a device goes, sharing its
+//! The other simulator has the clock and the devices. It tells the rate of each transfer over a device, and shares its
 //! disks and links as it likes. The policy, the files and main memory are ours: copies between programs and the page cache share the
 //! memory of the machine file, and the other simulator does not see them.
 //!
 //! The other simulator does, at each of its instants:
 //! 1. [`PageCache::begin`] for each operation that a task begins, [`PageCache::completed`] for each transfer that has moved its bytes;
-//! 2. what [`PageCache::orders`] says: start, limit, shorten and cancel transfers, let tasks go on whose operation is done;
+//! 2. all of [`PageCache::orders`]: start, limit, shorten and cancel transfers, let tasks go on whose operation is done;
 //! 3. [`PageCache::advance`] with the rate of each transfer that was started or limited, and of each whose rate has changed;
 //! 4. from 2. again until [`PageCache::next_call`] is later than now. Then it lets time pass, up to
 //!    [`PageCache::next_call`] at most, where it begins with 3.
 //!
-//! A transfer goes at the rate last told until another one is told, and ends when [`PageCache::completed`] says so, never before. What a machine file says of the rates of a disk is what the policy
-//! believes of it; what the disk gives is the other simulator's to know. So are links: a disk may be anywhere.
+//! A transfer goes at the rate last told until another one is told, and ends with [`PageCache::completed`], never before. The policy
+//! believes the rates of a disk in the machine file; the other simulator decides the real ones. So it does for links: a disk may be
+//! anywhere.
 //!
 //! A task that is killed, or that its program no longer waits for, keeps its operation: as a thread that waits in the kernel, it cannot be
 //! removed before [`Order::Done`]. Linux itself breaks a killed read or write off at its next page.

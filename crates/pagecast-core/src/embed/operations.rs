@@ -1,4 +1,4 @@
-//! What tasks ask of a page cache inside another simulator: files, and the operations of `calls` on them.
+//! Takes operations of tasks inside another simulator: files, and the operations of `calls` on them.
 
 use std::sync::Arc;
 

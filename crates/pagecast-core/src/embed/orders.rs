@@ -1,4 +1,4 @@
-//! What a page cache and the simulator around it tell each other.
+//! Defines the messages between a page cache and the simulator around it.
 
 use crate::policy::{DeviceId, Outcome};
 
@@ -28,7 +28,7 @@ pub enum Order {
         transfer: TransferId,
         /// Index into [`super::PageCache::devices`].
         device: DeviceId,
-        /// Which way.
+        /// The direction.
         direction: Direction,
         /// How many bytes; more than 0.
         bytes: u64,
@@ -65,7 +65,7 @@ pub enum Order {
     },
 }
 
-/// Which way bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the device.

@@ -1,4 +1,4 @@
-//! A simulator that is not ours, played by a network of disks alone, gives what our own engine gives.
+//! Checks that another simulator, played by a network of disks alone, gives the result of our own engine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

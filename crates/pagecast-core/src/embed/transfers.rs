@@ -1,9 +1,9 @@
-//! Transfers of a page cache inside another simulator: those over a device are the other simulator's, copies are ours.
+//! Moves the transfers of a page cache inside another simulator: those over a device are the other simulator's, copies are ours.
 //!
-//! All are flows of one network. A device is a resource without an end there, and a transfer over it has as its cap the rate that the
-//! other simulator tells. So the bytes done, and the part that each moment belongs to, are counted as in our own engine. Of a cold
-//! read, which crosses a device and memory at once, the narrower side limits the other: where memory gives less than the device, the
-//! device is told to go no faster.
+//! All are flows of one network. A device is a resource without an end there, and a transfer over it has as its cap the rate that the other
+//! simulator tells. So the bytes done, and the part that each moment belongs to, are counted as in our own engine. A cold read crosses a
+//! device and memory at once, and the narrower side limits the other: if memory gives less than the device, the device is told to go no
+//! faster.
 
 use std::collections::BTreeMap;
 

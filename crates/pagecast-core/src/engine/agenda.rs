@@ -1,4 +1,4 @@
-//! What will happen at a known time: wake-ups in the order in which they were set, then calls of policies by host.
+//! Keeps the events at known times: wake-ups in the order in which they were set, then calls of policies by host.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -24,7 +24,7 @@ pub(super) enum Wake {
 /// A time, whether it is a call of a policy, a running number, and who.
 type Entry = (Nanos, bool, u64, Wake);
 
-/// See the module.
+/// The dirty pages of a host; see the module.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     entries: BinaryHeap<Reverse<Entry>>,

@@ -1,15 +1,17 @@
 //! Copies from file to file: portions that are read and written in turn, under the host's policy.
 //!
 //! Source: `fs/splice.c: splice_direct_to_actor`, `mm/filemap.c: filemap_splice_read`, `fs/read_write.c: vfs_copy_file_range`,
-//! `fs/remap_range.c: generic_remap_file_range_prep`, Linux 6.16. sendfile(2) puts pages of the source, read ahead as with a read, into a
-//! pipe of 16 buffers of a page and writes those with a write of the target: rounds of 64 KiB at most, each checked against the dirty
-//! limits. So does copy_file_range(2) in a file system that does not share extents. A round costs what a read and a write of its size do:
-//! either way each byte is loaded from memory once and stored there once, as a program's buffer stays in the processor's caches
-//! (`docs/concepts/kernel.md` has what was measured). Where extents are shared (XFS, Btrfs) dirty pages of both ranges are written
-//! first, those of the target leave, and no byte moves.
+//! `fs/remap_range.c: generic_remap_file_range_prep`, Linux 6.16.
 //!
-//! Left out: the transaction that shares extents, and that shared ones take no space; what a pipe's buffers cost beside the calls that
-//! are saved; copies that the server of another host's files makes (NFS 4.2).
+//! - sendfile(2) puts pages of the source, read ahead as with a read, into a pipe of 16 buffers of a page. It writes those with a write of
+//!   the target: rounds of 64 KiB at most, each checked against the dirty limits.
+//! - copy_file_range(2) does so, too, in a file system that does not share extents.
+//! - A round costs a read and a write of its size. Either way each byte is loaded from memory once and stored there once, as a program's
+//!   buffer stays in the processor's caches (measured: `docs/concepts/kernel.md`).
+//! - With shared extents (XFS, Btrfs) dirty pages of both ranges are written first, those of the target leave, and no byte moves.
+//!
+//! Left out: the transaction that shares extents, and that shared ones take no space; the cost of a pipe's buffers beside the saved calls;
+//! copies by the server of another host's files (NFS 4.2).
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How far a copy from file to file is.
+//! Keeps the progress of a copy from file to file.
 
 use std::collections::VecDeque;
 

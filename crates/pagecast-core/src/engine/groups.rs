@@ -1,9 +1,9 @@
-//! Hosts that have nothing to do with each other are simulated group by group, on as many threads as there are processors.
+//! Simulates hosts that have nothing to do with each other group by group, on as many threads as there are processors.
 //!
-//! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time; so a
-//! process costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose
-//! processes have ended go on, with their flushers, until all have. Hosts belong together if one mounts the other's files, or if
-//! a process of one waits for a process or an event of the other. Of groups that are alike one is simulated (`twins`).
+//! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time. In groups a process
+//! costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose processes have ended go on,
+//! with their flushers, until all have. Hosts belong together if one mounts the other's files, or if a process of one waits for a process
+//! or an event of the other. Of groups that are alike one is simulated (`twins`).
 
 use rustc_hash::FxHashMap;
 

@@ -1,8 +1,8 @@
-//! Reading and writing through mappings, and msync(2).
+//! Steps reading and writing through mappings, and msync(2).
 //!
-//! Source: `mm/mmap.c`, `mm/filemap.c: filemap_fault`, `mm/msync.c`, Linux 6.16. A mapping ends where its file does: who touches what is
-//! behind gets SIGBUS. How the file was opened makes no difference to it, as O_DIRECT, O_SYNC and O_APPEND are about calls. Left
-//! out: private mappings, and what mapping and unmapping take of a file that stays mapped.
+//! Source: `mm/mmap.c`, `mm/filemap.c: filemap_fault`, `mm/msync.c`, Linux 6.16. A mapping ends at the end of its file: a touch behind it
+//! gets SIGBUS. The flags of the open file make no difference to it, as O_DIRECT, O_SYNC and O_APPEND are about calls. Left out: private
+//! mappings, and the cost of mapping and unmapping a file that stays mapped.
 
 use super::run::Engine;
 use crate::error::SimulationError;

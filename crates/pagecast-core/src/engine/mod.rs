@@ -1,8 +1,8 @@
 //! Gives time to everything: a clock, an order of events, and the loop that asks policies and moves flows.
 //!
-//! What happens at one instant happens in this order: flows that end, by their numbers; wake-ups, in the order in which they
-//! were set; policies that wanted to be called, by host. Then all flows get their rates anew. A process goes on with its
-//! next operation at once when one has ended. Equal input and seed give equal results, bit by bit.
+//! The events of one instant have an order: flows that end, by their numbers; wake-ups, in the order in which they were set; policies that
+//! wanted to be called, by host. Then all flows get their rates anew. A process goes on with its next operation at once when one has ended.
+//! Equal input and seed give equal results, bit by bit.
 
 mod agenda;
 mod copies;

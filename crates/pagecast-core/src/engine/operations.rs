@@ -1,4 +1,4 @@
-//! The life of an operation: checked and begun, handed to a policy, ended and written down.
+//! Checks and begins an operation, hands it to a policy, ends it and records it.
 
 use super::agenda::Wake;
 use super::recorder::{Ended, Resident};

@@ -1,4 +1,4 @@
-//! Processes at run time: who runs, who waits for whom, and what happens when nobody can go on.
+//! Runs processes: lets them wait for each other, and reports when none can go on.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Writes down what happens during a run.
+//! Records the events of a run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Ended<'a> {
     pub outcome: Outcome,
 }
 
-/// What of a file a host has in memory.
+/// The cached part of a file on a host.
 pub(super) struct Resident<'a> {
     pub path: &'a Arc<str>,
     pub host: u32,
@@ -34,7 +34,7 @@ pub(super) struct Resident<'a> {
     pub levels: FileLevels,
 }
 
-/// Something that happened on a host.
+/// An event on a host.
 pub(super) struct Happened<'a> {
     pub time: Nanos,
     pub host: u32,
@@ -53,14 +53,14 @@ pub(super) struct Writing {
     pub cgroup: Option<Arc<str>>,
 }
 
-/// See the module.
+/// The tables of a run so far; see the module.
 pub(super) struct Recorder {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
-    /// The same by file, for those that events or blocks are about.
+    /// The indices of paths by file, for files of events or blocks.
     of_files: Vec<Option<u32>>,
     timelines: Vec<Timeline<MemoryLevels>>,
-    /// Of the devices of a host together as many samples as of its memory: so many.
+    /// The samples by device. The devices of a host together have as many as its memory: `limit`.
     of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
     limit: usize,
 }
@@ -124,7 +124,7 @@ impl Recorder {
         table.parts.push(*parts);
     }
 
-    /// The levels of a host change evenly between the samples.
+    /// Notes that the levels of a host change evenly between the samples.
     pub(super) fn change_evenly(&mut self, host: usize) {
         self.timelines[host].change_evenly();
         self.result.timeline.is_even = true;
@@ -134,7 +134,7 @@ impl Recorder {
         self.timelines[host].add(now, levels);
     }
 
-    /// Where a host has several of them, `devices`, they share its samples.
+    /// Adds a sample of a device. The `devices` of a host share its samples.
     pub(super) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
         let limit = self.limit / devices;
         self.of_devices.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
@@ -173,7 +173,7 @@ impl Recorder {
         table.active.push(resident.levels.active.0);
     }
 
-    /// Whether so many more blocks can be written down; if not, they are counted.
+    /// True if so many more blocks can be recorded; if not, they are counted.
     pub(super) fn has_room_for(&mut self, blocks: usize) -> bool {
         let has_room = self.result.blocks.host.len() + blocks <= BlockTable::LIMIT;
         if !has_room {
@@ -182,12 +182,12 @@ impl Recorder {
         has_room
     }
 
-    /// So many blocks are counted and not written down.
+    /// Counts blocks that are not recorded.
     pub(super) fn leave_out_blocks(&mut self, blocks: usize) {
         self.result.blocks.left_out += blocks as u64;
     }
 
-    /// `path` is that of the block's file.
+    /// Adds a block; `path` is that of its file.
     pub(super) fn block(&mut self, host: usize, path: &Arc<str>, block: &ListedBlock) {
         let path = self.path_of(block.file, path);
         let table = &mut self.result.blocks;
@@ -222,7 +222,7 @@ impl Recorder {
         sort_devices(&mut self.result.devices);
     }
 
-    /// The result of a run that ended at `end`.
+    /// Returns the result of a run that ended at `end`.
     pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
         self.result.operations.sort();
         sort_events(&mut self.result.events);

@@ -1,4 +1,4 @@
-//! Says who made the system call that is refused, when and in which line.
+//! Names the process, the time and the line of a system call that is refused.
 
 use super::run::Engine;
 use crate::calls::CallError;

@@ -1,4 +1,4 @@
-//! The loop of a run: what happens next, and what a policy wants done.
+//! Runs the loop: takes the next event, and carries out the commands of policies.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A process at run time, and the events that processes wait for.
+//! Holds a process at run time, and the events that processes wait for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How a run is made.
+//! Holds the settings of a run.
 
 use std::num::NonZero;
 

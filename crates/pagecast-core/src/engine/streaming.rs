@@ -1,4 +1,4 @@
-//! The streams that a process has open, and how far an operation on one is.
+//! Keeps the open streams of a process, and the progress of an operation on one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

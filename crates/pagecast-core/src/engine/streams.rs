@@ -1,8 +1,7 @@
-//! Performs what a library's stream makes of its calls: copies, and system calls under the host's policy.
+//! Performs the work of a library's stream: copies, and system calls under the host's policy.
 //!
-//! An operation on a stream is a row of steps: it copies between the program and the buffer on one processor, then it reads or
-//! writes. A long one goes in portions, so that the copies lie between the system calls as they do in truth; none of its library
-//! calls is an event.
+//! An operation on a stream is a row of steps: it copies between the program and the buffer on one processor, then it reads or writes. A
+//! long one goes in portions, so that the copies lie between the system calls as they do in reality; none of its library calls is an event.
 
 use super::run::{Engine, Owner};
 use super::running::Current;

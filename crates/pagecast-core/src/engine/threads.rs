@@ -1,4 +1,4 @@
-//! Groups of hosts on several threads. Each is simulated on one alone, so that the number of threads changes no result.
+//! Simulates groups of hosts on several threads. Each is simulated on one alone, so that the number of threads changes no result.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! Carries out what `fs::nfs` plans: asks both hosts' policies, sends chunks over the link and waits for its latency.
+//! Carries out the plans of `fs::nfs`: asks both hosts' policies, sends chunks over the link and waits for its latency.
 
 use super::agenda::Wake;
 use super::run::{Engine, Owner};

@@ -1,7 +1,7 @@
-//! Groups of hosts that are alike but for their names: one of them is simulated, and its result is that of all.
+//! Simulates one of the groups of hosts that are alike but for their names; its result is that of all.
 //!
-//! The nodes of a cluster that run the same job are such groups. Names are looked at by the weights of uneven disks and by options
-//! that name a host; where there are any, no group is like another.
+//! The nodes of a cluster that run the same job are such groups. Names matter to the weights of uneven disks and to options that name a
+//! host; with any of those, no group is like another.
 
 use rustc_hash::FxHashMap;
 

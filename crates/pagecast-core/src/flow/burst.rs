@@ -1,18 +1,18 @@
-//! What a limiter of rates lets pass at once because it was idle before: a bucket of tokens that fills with time.
+//! Lets bytes of an idle resource pass its limiter at once: a token bucket that fills with time.
 //!
-//! `block/blk-throttle.c` (`io.max`), and the burst of a cloud's disk. Tokens are time: that of so many bytes at the full rate.
+//! Source: `block/blk-throttle.c` (`io.max`), and the burst of a cloud's disk. Tokens are time: the time of so many bytes at the full rate.
 
 use super::{FlowId, Path, Resource, ResourceId, Route, Use};
 use crate::units::Nanos;
 
-/// The bucket of one resource. Full at first.
+/// The token bucket of one resource. It begins full.
 #[derive(Clone, Debug)]
 struct Burst {
-    /// What it holds when it is full, in seconds.
+    /// The tokens of a full bucket, in seconds.
     most: f64,
-    /// What it held when its resource was last busy.
+    /// The tokens left when its resource was last busy.
     left: f64,
-    /// Since when its resource has been idle, if it is.
+    /// The time since which its resource has been idle, if it is.
     idle: Option<Nanos>,
 }
 
@@ -22,8 +22,8 @@ impl Burst {
         Self { most, left: most, idle: Some(Nanos::ZERO) }
     }
 
-    /// Flows come to a resource at one instant: how much of what each of them wants passes at once, all in seconds of the resource. None
-    /// does where others are under way. Who comes first at that instant has no more than the last.
+    /// Returns how much of each flow passes at once, for flows that come to a resource at one instant. All is in seconds of the
+    /// resource. Nothing passes while others are under way. The order of flows at that instant makes no difference.
     fn take(&mut self, now: Nanos, wanted: &[Wanted]) -> Vec<f64> {
         let Some(since) = self.idle.take() else { return vec![0.0; wanted.len()] };
         let held = (self.left + (now - since).as_seconds()).min(self.most);
@@ -32,21 +32,21 @@ impl Burst {
         taken
     }
 
-    /// The last flow has gone.
+    /// Notes that the last flow has gone.
     fn rest(&mut self, now: Nanos) {
         self.idle.get_or_insert(now);
     }
 }
 
-/// What a flow wants of a bucket, in seconds of the resource, and its weight.
+/// The demand of a flow on a bucket, in seconds of the resource, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Wanted {
     seconds: f64,
     weight: f64,
 }
 
-/// Divides what a bucket holds fairly by weight: who wants less than his part leaves the rest to the others. Returns the parts and what is
-/// left. The order of flows changes no bit of them.
+/// Divides the tokens of a bucket fairly by weight. A flow that wants less than its part leaves the rest to the others. Returns the parts
+/// and the rest. The order of flows changes no bit of them.
 fn divide(held: f64, wanted: &[Wanted]) -> (Vec<f64>, f64) {
     let per_weight = |at: usize| wanted[at].seconds / wanted[at].weight;
     let mut order: Vec<usize> = (0..wanted.len()).collect();
@@ -72,11 +72,11 @@ fn divide(held: f64, wanted: &[Wanted]) -> (Vec<f64>, f64) {
     (parts, left.max(0.0))
 }
 
-/// A flow that has come to a bucket and has had nothing of it yet.
+/// A flow that has come to a bucket and has had none of it yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
     pub flow: FlowId,
-    /// What is left of it, and its weight.
+    /// The bytes left of it, and its weight.
     pub bytes: f64,
     pub weight: f64,
     pub path: Path,
@@ -91,24 +91,24 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    /// That of the next resource.
+    /// Adds the bucket of the next resource.
     pub(super) fn add(&mut self, resource: &Resource) {
         self.of.push((resource.burst > Nanos::ZERO).then(|| Burst::new(resource.burst)));
     }
 
-    /// A flow starts. What passes of it is known when all have started that do so at this instant.
+    /// Starts a flow. The bytes that pass are known when all flows of this instant have started.
     pub(super) fn start(&mut self, flow: FlowId, uses: &[Use]) {
         if uses.iter().any(|each| self.of[each.resource.0 as usize].is_some()) {
             self.started.push(flow);
         }
     }
 
-    /// Takes the flows over a bucket that have started since this was asked last.
+    /// Takes the flows over a bucket that have started since the last call.
     pub(super) fn take_started(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.started)
     }
 
-    /// How many bytes of each newcomer pass at once: what the narrowest resource on its way lets pass.
+    /// Returns how many bytes of each newcomer pass at once: those that the narrowest resource on its way lets pass.
     pub(super) fn pass<'a>(
         &mut self,
         now: Nanos,
@@ -147,7 +147,7 @@ impl Bursts {
         passed
     }
 
-    /// A flow has gone; those of its resources that no other crosses are idle.
+    /// Removes a flow; resources on its way that no other flow crosses are idle.
     pub(super) fn rest(&mut self, now: Nanos, uses: &[Use], is_idle: impl Fn(ResourceId) -> bool) {
         for each in uses.iter().filter(|each| is_idle(each.resource)) {
             self.of[each.resource.0 as usize].iter_mut().for_each(|burst| burst.rest(now));
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(take(&mut burst, 9_000, &[100.0]), [0.1], "it never holds more");
     }
 
-    /// Two processes that had nothing to do with each other wrote to a disk with a burst. Whoever was first in the scenario had all of it,
-    /// and with the two in the other order the times were others.
+    /// Two processes that had nothing to do with each other wrote to a disk with a burst. The first in the scenario got all of it, and
+    /// with the two in the other order the times were others.
     #[test]
     fn who_comes_first_at_an_instant_has_no_more_than_who_comes_last() {
         let full = || Burst::new(Nanos(100_000_000));

@@ -1,10 +1,9 @@
-//! [`Fluid`] against the definition of what it computes, not against another way to compute it.
+//! Checks [`Fluid`] against the definition of its rates, not against another way to compute them.
 //!
-//! Rates are weighted max-min fair if and only if no resource gives more than it has and every flow is *held*: by its cap, or
-//! by a resource of which nothing is left and on which no flow has a higher level (rate by weight). So the test asks
-//! for all rates after every event, holds them against that, moves the bytes of each flow on by rate times time in the
-//! plainest way, and expects a flow to end when its last byte has moved. The time in between must be charged to
-//! what held the flow.
+//! Rates are weighted max-min fair if and only if no resource gives more than it has and every flow is *held*. A flow is held by its cap,
+//! or by a resource that is used up and on which no flow has a higher level (rate by weight). So the test asks for all rates after every
+//! event and compares them with that. It moves the bytes of each flow on by rate times time in the plainest way, and expects a flow to end
+//! when its last byte has moved. The time in between must be charged to the part that held the flow.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +86,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// What the plain account knows of a flow under way.
+/// The state of a flow under way in the plain account.
 struct Account {
     plan: usize,
     crosses: Vec<(usize, f64)>,

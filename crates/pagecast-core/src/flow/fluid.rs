@@ -1,9 +1,9 @@
-//! The event-driven network: a change of rates touches only the resources it concerns.
+//! Moves flows event by event: a change of rates touches only the resources it concerns.
 //!
-//! Each resource keeps a *service counter*: the bytes it has given to each unit of weight. A flow that a resource binds
-//! carries the value of the counter at which it ends (its *tag*), so a change of the resource's level moves the
-//! ends of all its flows at the cost of one. A flow bound by its own cap is timed alone. The counter is brought
-//! forward only when the level changes, never because somebody looks, so that results do not depend on who looks.
+//! Each resource keeps a *service counter*: the bytes it has given to each unit of weight. A flow that a resource binds carries the value
+//! of the counter at which it ends (its *tag*), so a change of the resource's level moves the ends of all its flows at the cost of one. A
+//! flow bound by its own cap is timed alone. The counter is brought forward only when the level changes, never by a look, so that results
+//! do not depend on looks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ use crate::least::Least;
 use crate::result::{Part, Parts};
 use crate::units::{Nanos, earlier};
 
-/// See the module.
+/// The network of flows; see the module.
 #[derive(Default)]
 pub struct Fluid {
     resources: Vec<Shared>,
@@ -29,21 +29,21 @@ pub struct Fluid {
     unsettled: Vec<u32>,
     /// Resources whose flows have changed since the last `settle`, each once.
     touched: Vec<u32>,
-    /// Scratch of `settle`, kept for its memory: resources that are settled; those of one component, its flows by number, and
-    /// what binds those that something else has bound before.
+    /// Scratch of `settle`, kept for its memory: settled resources; the resources of one component, its flows by number, and the new
+    /// bindings of those that were bound otherwise before.
     settled: Vec<u32>,
     connected: Vec<u32>,
     crossing: Vec<(u64, u32)>,
     outcome: Vec<(u32, Binding, f64)>,
-    /// How many components have been looked for: what carries this number is in the last one.
+    /// The number of components looked for: flows and resources with this number are in the last one.
     components: u64,
-    /// When the next of the flows that a resource binds ends, and which resource.
+    /// The next end of a flow that a resource binds, and that resource.
     next_of_resources: Least,
-    /// When flows end that their own caps bind; stale entries are passed over.
+    /// The ends of flows that their own caps bind; stale entries are passed over.
     next_of_capped: BinaryHeap<Reverse<(Nanos, Capped)>>,
 }
 
-/// Which flow an entry of `next_of_capped` is about: stale if the flow has gone or was bound anew.
+/// The flow of an entry in `next_of_capped`: stale if the flow has gone or was bound anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Capped {
     slot: u32,
@@ -58,14 +58,14 @@ impl Capped {
     }
 }
 
-/// So many stale entries are not worth a search.
+/// The number of stale entries that is worth a search.
 const MOST_STALE: usize = 256;
 
 struct Shared {
     spec: Resource,
     /// All flows that cross it.
     members: Vec<u32>,
-    /// Of these, how many cross other resources too or have a cap: only then rates need the general filling.
+    /// The number of them that cross other resources too or have a cap: only then rates need the general filling.
     entangled: u32,
     load: u128,
     level: f64,
@@ -101,7 +101,7 @@ impl Shared {
     }
 }
 
-/// When a flow ends, in units of its resource's counter. Ordered by tag, then by the flow's number.
+/// The end of a flow, in units of its resource's counter. Ordered by tag, then by the flow's number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct End {
     tag: f64,
@@ -125,14 +125,14 @@ impl Ord for End {
 struct Flow {
     id: FlowId,
     spec: FlowSpec,
-    /// Place in the `members` of each of its resources.
+    /// Its index in the `members` of each of its resources.
     places: [u32; Route::MAX],
     binding: Binding,
     /// Bound by a resource: the value of its counter at the end. Otherwise the bytes left at `since`.
     tag: f64,
     /// Rate while bound by its cap.
     cap_rate: f64,
-    /// Since when the binding holds, and since when `tag` is what it is.
+    /// The time since which the binding holds, and `tag` has its value.
     since: Nanos,
     parts: Parts,
     /// Counts bindings: older entries in heaps are stale.
@@ -141,7 +141,7 @@ struct Flow {
     reported: Option<f64>,
     /// The last component it was in.
     component: u64,
-    /// Its end is somebody else's to tell; when it has moved its bytes it goes on, but is no further than its end.
+    /// True if another simulator tells its end; with all bytes moved it goes on, but is no further than its end.
     is_endless: bool,
 }
 
@@ -161,7 +161,7 @@ impl Flow {
         }
     }
 
-    /// Charges the time since the last change to what was binding.
+    /// Charges the time since the last change to the part that was binding.
     fn charge(&mut self, now: Nanos, routes: &[Route]) {
         let part = match self.binding {
             Binding::New => None,
@@ -241,7 +241,7 @@ impl Fluid {
         }
     }
 
-    /// Changes what is asked of a flow, unless it has ended. It is nobody's until the next `settle`.
+    /// Changes the terms of a flow, unless it has ended. It is unbound until the next `settle`.
     fn change(&mut self, now: Nanos, flow: FlowId, change: impl FnOnce(&mut FlowSpec)) {
         let Some(current) = self.flows[flow.slot as usize].as_ref().filter(|current| current.id == flow)
         else {
@@ -268,7 +268,7 @@ impl Fluid {
         self.unsettled.push(flow.slot);
     }
 
-    /// Takes a flow off its resources and accounts for its time; it is nobody's then.
+    /// Takes a flow off its resources and accounts for its time; it is unbound then.
     fn free(&mut self, slot: u32, now: Nanos) {
         let flow = self.flows[slot as usize].as_mut().expect("only flows that are under way are freed");
         flow.charge(now, &self.routes);
@@ -279,8 +279,7 @@ impl Fluid {
         }
     }
 
-    /// Binds a flow to what limits it now, which is something else than before. Flows that go from a resource to something else
-    /// have been unbound.
+    /// Binds a flow to its new limit. Flows that go from a resource to another limit have been unbound.
     fn bind(&mut self, slot: u32, now: Nanos, binding: Binding, rate: f64) {
         let flow = self.flow(slot);
         let remaining = self.remaining(flow, now);
@@ -313,7 +312,7 @@ impl Fluid {
         }
     }
 
-    /// Caps that change often leave entries behind: once these are the most, they go.
+    /// Removes stale entries, which frequent changes of caps leave behind, once they are the most.
     fn forget_stale(&mut self) {
         if self.next_of_capped.len() > MOST_STALE + 2 * self.flows.len() {
             let Self { next_of_capped, flows, .. } = self;
@@ -321,8 +320,8 @@ impl Fluid {
         }
     }
 
-    /// All resources that are connected with `start`, in ascending order, and all flows with their numbers, in the order of their
-    /// starts.
+    /// Finds all resources that are connected with `start`, in ascending order, and all flows with their numbers, in the order of
+    /// their starts.
     fn component(&mut self, start: u32, (connected, crossing): (&mut Vec<u32>, &mut Vec<(u64, u32)>)) {
         self.components += 1;
         let Self { resources, flows, routes, components, .. } = self;
@@ -350,7 +349,7 @@ impl Fluid {
         crossing.sort_unstable();
     }
 
-    /// Rates of a component whose flows cross several resources or have caps. Its resources are settled then.
+    /// Gives rates to a component whose flows cross several resources or have caps, and settles its resources.
     fn settle_component(&mut self, now: Nanos, start: u32, settled: &mut Vec<u32>) {
         let (mut resources, mut flows) =
             (std::mem::take(&mut self.connected), std::mem::take(&mut self.crossing));
@@ -381,7 +380,7 @@ impl Fluid {
         (self.connected, self.crossing, self.outcome) = (resources, flows, outcome);
     }
 
-    /// Takes a flow off the resource that binds it; it is nobody's until it is bound again.
+    /// Takes a flow off the resource that binds it; it is unbound until it is bound again.
     fn unbind(&mut self, slot: u32, now: Nanos) {
         let remaining = self.remaining(self.flow(slot), now);
         let resource = self.flow(slot).bound_resource(&self.routes).expect("the caller has looked");
@@ -391,8 +390,7 @@ impl Fluid {
         (flow.binding, flow.since, flow.tag) = (Binding::New, now, remaining);
     }
 
-    /// The level of each resource of a component; and in `outcome` which flows are bound by something else than before, by what and
-    /// to which rate.
+    /// Returns the level of each resource of a component, and in `outcome` the flows with a new binding, with it and their rates.
     fn fill(
         &self,
         resources: &[u32],
@@ -416,7 +414,7 @@ impl Fluid {
         levels
     }
 
-    /// The level of a resource whose flows cross nothing else and have no caps.
+    /// Returns the level of a resource whose flows cross nothing else and have no caps.
     fn settle_alone(&mut self, now: Nanos, resource: u32) {
         self.turn_caches(now, &[resource]);
         let shared = &mut self.resources[resource as usize];
@@ -428,13 +426,13 @@ impl Fluid {
         shared.set_level(now, level);
     }
 
-    /// Announces when the next flow of a resource ends.
+    /// Announces the next end of a flow on a resource.
     fn announce(&mut self, resource: u32, next: Option<(Nanos, u32)>) {
         let next = next.filter(|&(time, _)| time != NEVER);
         self.next_of_resources.set(resource, next.map(|(time, _)| (time.0, resource)));
     }
 
-    /// The next end on a resource; stale entries before it are thrown away.
+    /// Returns the next end on a resource; stale entries before it are thrown away.
     fn next_end(&mut self, resource: u32) -> Option<(Nanos, u32)> {
         let shared = &mut self.resources[resource as usize];
         while let Some(&Reverse(end)) = shared.ends.peek() {
@@ -447,7 +445,7 @@ impl Fluid {
         None
     }
 
-    /// When the next flow ends that its own cap binds.
+    /// Returns the next end of a flow that its own cap binds.
     fn next_capped(&mut self) -> Option<(Nanos, u32)> {
         while let Some(&Reverse((time, capped))) = self.next_of_capped.peek() {
             if capped.is_current(&self.flows) {
@@ -486,7 +484,7 @@ impl Fluid {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
-    /// Flows that have started since the last `settle` and come to a limiter that was idle.
+    /// Lets flows that have started since the last `settle` pass a limiter that was idle.
     fn pass_bursts(&mut self, now: Nanos) {
         let Self { bursts, routes, resources, flows, .. } = self;
         let started = bursts.take_started();
@@ -512,7 +510,7 @@ impl Fluid {
         self.flows[id.slot as usize].as_mut().expect("it has just started").is_endless = true;
     }
 
-    /// Takes out a flow whose end somebody else has seen.
+    /// Takes out a flow whose end another simulator has seen.
     pub(crate) fn end(&mut self, now: Nanos, flow: FlowId) -> Completion {
         self.unsettled.retain(|&slot| slot != flow.slot);
         self.complete(flow.slot, now)

@@ -1,9 +1,8 @@
-//! Flows and what they share: transfers of bytes that compete for devices, memory, processors and links.
+//! Moves bytes in flows that share devices, memory, processors and links.
 //!
-//! A flow crosses one to five resources. All flows get weighted max-min fair rates. [`fluid`] gives them by
-//! events, [`stepped`] by fixed steps of time; the second is slow and simple and checks the first.
-//! Source: weighted max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 6.5.2).
-//! Left out: packets, requests and their order; a device is a rate (see `device` for what bends it).
+//! A flow crosses one to five resources. All flows get weighted max-min fair rates. [`fluid`] gives them by events, [`stepped`] by fixed
+//! steps of time; the second is slow and simple and checks the first. Source: weighted max-min fairness by progressive filling (Bertsekas
+//! and Gallager, *Data Networks*, 6.5.2). Left out: packets, requests and their order; a device is a rate (see `device` for its changes).
 
 mod burst;
 #[cfg(test)]
@@ -18,11 +17,11 @@ use crate::units::{Nanos, as_number};
 
 pub use write_cache::{Service, WriteCache};
 
-/// Something that flows share. The number counts resources in the order in which they were added.
+/// A resource that flows share. The number counts resources in the order in which they were added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceId(pub(crate) u32);
 
-/// A flow. Flows are ordered by when they were started.
+/// A flow. Flows are ordered by their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId {
     /// Running number, never used again.
@@ -39,7 +38,7 @@ pub struct Resource {
     capacity_at: Vec<(u32, f64)>,
     /// No flow gets more than this, whatever is left.
     pub per_flow_max: Option<f64>,
-    /// After so long without a flow, and at first, what it moves in this time passes at once.
+    /// The time without a flow after which a burst passes, and the length of the burst at the full rate. The first flow has it, too.
     pub burst: Nanos,
 }
 
@@ -53,7 +52,7 @@ impl Resource {
     /// A resource whose rate depends on the number of flows on it.
     ///
     /// # Panics
-    /// If `points` is empty or its numbers of flows do not ascend: who reads a machine file checks that.
+    /// If `points` is empty or its numbers of flows do not ascend: the reader of a machine file checks that.
     #[must_use]
     pub fn varying(points: Vec<(u32, f64)>) -> Self {
         assert!(!points.is_empty(), "a resource has at least one capacity");
@@ -61,7 +60,7 @@ impl Resource {
         Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO }
     }
 
-    /// A resource that is as fast as the faster of two, at every number of flows that either names.
+    /// A resource with the higher rate of two, at every number of flows that either names.
     #[must_use]
     pub fn faster(one: &Self, other: &Self) -> Self {
         let points = one.capacity_at.iter().chain(&other.capacity_at);
@@ -87,14 +86,14 @@ impl Resource {
     }
 }
 
-/// That a flow crosses a resource.
+/// A resource on the way of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Use {
-    /// Which.
+    /// The resource.
     pub resource: ResourceId,
     /// A flow of rate x takes `cost * x` of the resource's capacity.
     pub cost: f64,
-    /// What an operation's time is called while this resource is the narrowest.
+    /// The part to which an operation's time is charged while this resource is the narrowest.
     pub part: Part,
 }
 
@@ -128,7 +127,7 @@ impl Route {
         Self::new(&[self.uses(), other.uses()].concat())
     }
 
-    /// The same resources under the name of another part.
+    /// The same resources, charged to another part.
     #[must_use]
     pub fn renamed(mut self, part: Part) -> Self {
         self.0.iter_mut().for_each(|each| each.part = part);
@@ -145,17 +144,17 @@ impl Route {
 /// A flow before it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSpec {
-    /// What it crosses.
+    /// The path of the flow.
     pub path: Path,
-    /// How much it moves; more than nothing.
+    /// The bytes that it moves, at least one.
     pub bytes: u64,
     /// Its share against others; 1 is usual.
     pub weight: f64,
-    /// A rate that it never exceeds (0: blocked), and what time is called while that binds.
+    /// The highest rate (0: blocked), and the part to which time is charged while it binds.
     pub cap: Option<(f64, Part)>,
-    /// Whether the policy wants to hear of every change of its rate.
+    /// True if the policy wants to hear of every change of its rate.
     pub watched: bool,
-    /// What the policy wants back when it has ended.
+    /// The tag that the policy gets back when it has ended.
     pub tag: u64,
 }
 
@@ -167,10 +166,10 @@ impl FlowSpec {
     }
 }
 
-/// How far a flow is.
+/// The progress of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Which.
+    /// The flow.
     pub flow: FlowId,
     /// Its tag.
     pub tag: u64,
@@ -183,17 +182,17 @@ pub struct Progress {
 /// A flow that has moved all its bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Completion {
-    /// Which.
+    /// The flow.
     pub flow: FlowId,
     /// Its tag.
     pub tag: u64,
     /// Its bytes.
     pub bytes: u64,
-    /// How long each of its resources, or its cap, was what bound it; sums to its duration.
+    /// The time for which each of its resources, or its cap, bound it; sums to its duration.
     pub parts: Parts,
 }
 
-/// What the engine needs of a network of flows.
+/// The interface of a network of flows for the engine.
 ///
 /// The caller reports times that never run back, and calls `settle` after everything that happens at one instant.
 pub trait Network: Default {
@@ -206,31 +205,31 @@ pub trait Network: Default {
     /// Makes a route known.
     fn add_path(&mut self, route: Route) -> Path;
 
-    /// What a path crosses.
+    /// Returns the resources on a path.
     fn route(&self, path: Path) -> &Route;
 
     /// Starts a flow; it moves from the next `settle` on.
     fn start(&mut self, now: Nanos, flow: FlowId, spec: FlowSpec);
 
-    /// Changes the own cap of a flow; not of one that has ended at this instant, which its owner may not know yet.
+    /// Changes the own cap of a flow, unless it has ended at this instant, which its owner may not know yet.
     fn set_cap(&mut self, now: Nanos, flow: FlowId, cap: Option<(f64, Part)>);
 
-    /// A flow ends after so many of its bytes, at least those that it has moved; not one that has ended at this instant.
+    /// Ends a flow after so many of its bytes, at least those that it has moved, unless it has ended at this instant.
     fn shorten(&mut self, now: Nanos, flow: FlowId, bytes: u64);
 
-    /// Takes a flow out and says how far it came.
+    /// Takes a flow out and returns its progress.
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress;
 
     /// Gives all flows their rates and reports the watched ones whose rate has changed.
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>);
 
-    /// When the next flow ends (or the next step is due).
+    /// Returns the next end of a flow (or the next step).
     fn next_event(&mut self) -> Option<Nanos>;
 
     /// Takes the flows out that have ended by `now`, in the order of their numbers.
     fn completed(&mut self, now: Nanos, completed: &mut Vec<Completion>);
 
-    /// How far a flow is.
+    /// Returns the progress of a flow.
     fn progress(&self, now: Nanos, flow: FlowId) -> Progress;
 }
 
@@ -239,12 +238,12 @@ fn served(rate: f64, from: Nanos, to: Nanos) -> f64 {
     rate * (as_number(to.0 - from.0) * 1e-9)
 }
 
-/// That something never happens.
+/// The time of an event that never happens.
 const NEVER: Nanos = Nanos(u64::MAX);
 
-/// When `amount` has been served at `rate`, from `from` on: rounded up to the next nanosecond, but for a
-/// thousandth of one, so that the noise of floating point does not cost a whole one. [`NEVER`] without a rate; what takes
-/// longer than time lasts ends before that.
+/// Returns the time at which `amount` has been served at `rate`, from `from` on. It is rounded up to the next nanosecond, except for a
+/// thousandth of one, so that the noise of floating point does not cost a whole one. [`NEVER`] without a rate; a service longer than time
+/// lasts ends before that.
 fn finish_time(amount: f64, rate: f64, from: Nanos) -> Nanos {
     if rate == 0.0 && amount > 0.0 {
         return NEVER;

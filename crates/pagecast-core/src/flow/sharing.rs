@@ -1,5 +1,7 @@
-//! Weighted max-min fair rates of one component by progressive filling: the caps below the lowest level of all resources, or
-//! else the resource with that level, bind their flows first, what they leave is shared by the others, and so on.
+//! Computes the weighted max-min fair rates of one component by progressive filling.
+//!
+//! The caps below the lowest level of all resources bind their flows first, or else the resource with that level. The others share the
+//! rest, and so on.
 
 use super::{Resource, ResourceId, Use};
 
@@ -28,10 +30,10 @@ fn as_float(load: u128) -> f64 {
     u64::try_from(load).map_or_else(|_| large(load), |load| load as f64)
 }
 
-/// What binds a flow.
+/// The limit that binds a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// Nothing yet: the flow has just started.
+    /// None yet: the flow has just started.
     New,
     /// The resource at this place of its path.
     Resource(u8),
@@ -69,7 +71,7 @@ impl<'a> Member<'a> {
 /// A resource of a component, and how many flows cross it.
 pub(super) type Crossed<'a> = (ResourceId, &'a Resource, u32);
 
-/// What of a resource is taken by flows that are bound, and the load of those that are not.
+/// The capacity of a resource taken by bound flows, and the load of the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     used: f64,
@@ -118,7 +120,7 @@ fn take(resources: &[Crossed<'_>], members: &[Member<'_>], taken: &mut [Taken]) 
     }
 }
 
-/// Binds all flows that cross a resource to it, and says how many those are.
+/// Binds all flows that cross a resource to it, and returns how many those are.
 fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) -> usize {
     let mut bound = 0;
     for member in members.iter_mut().filter(|member| member.is_open()) {
@@ -130,7 +132,7 @@ fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) -> usi
     bound
 }
 
-/// Of the resources that still bind flows the place and level of the lowest; at a tie the lower number.
+/// Returns the place and level of the lowest of the resources that still bind flows; at a tie the lower number.
 fn lowest(resources: &[Crossed<'_>], taken: &[Taken]) -> (usize, f64) {
     let mut best = (usize::MAX, f64::INFINITY);
     for (at, (&(_, resource, flows), taken)) in resources.iter().zip(taken).enumerate() {

@@ -1,7 +1,7 @@
-//! The network by fixed steps of time: slow, simple, and only there to check [`super::fluid`].
+//! Moves flows by fixed steps of time: slow, simple, and only there to check [`super::fluid`].
 //!
-//! Every step all rates are filled anew and every flow moves on by rate times step. A flow ends at the end of the
-//! step in which its last byte moves, up to one step late. Only the end of a write cache's room is met exactly.
+//! Every step all rates are filled anew and every flow moves on by rate times step. A flow ends at the end of the step in which its last
+//! byte moves, up to one step late. Only the end of a write cache's room is met exactly.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::units::{Nanos, earlier};
 
 const STEP: Nanos = Nanos(1_000_000);
 
-/// See the module.
+/// The network by steps; see the module.
 #[derive(Default)]
 pub struct Stepped {
     resources: Vec<Resource>,
@@ -70,7 +70,7 @@ impl Stepped {
         bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
     }
 
-    /// Flows that have started since the last `settle` and come to a limiter that was idle.
+    /// Lets flows that have started since the last `settle` pass a limiter that was idle.
     fn pass_bursts(&mut self, now: Nanos) {
         let Self { bursts, routes, resources, flows, .. } = self;
         let newcomer = |id: FlowId| {

@@ -1,9 +1,8 @@
-//! A disk that takes writes faster than it keeps them, for as long as a memory of its own has room: its write cache.
+//! Models the write cache of a disk, which takes writes faster than the disk keeps them while it has room.
 //!
-//! A bucket of bytes. Writes take of its room as they come; it is emptied at the rate that writes would have without room,
-//! beside the reads of that moment, or more slowly. While it is full all is as on a disk without a cache.
-//! Rates change only at events, the one at which the room ends among them: in between the room is a line.
-//! Left out: what is overwritten in the cache and never gets to the disk, and reads that find there what was written.
+//! A bucket of bytes. Writes fill it as they come. It is emptied at the rate that writes would have without room, beside the reads of that
+//! moment, or more slowly. While it is full the disk serves as without a cache. Rates change only at events, also at the end of the room:
+//! in between the room is a line. Left out: bytes overwritten in the cache that never get to the disk, and reads from the cache.
 
 use super::{Resource, ResourceId, Route, finish_time, served};
 use crate::units::{Bytes, Nanos, earlier};
@@ -11,31 +10,31 @@ use crate::units::{Bytes, Nanos, earlier};
 /// The write cache of a disk before it is added to a network.
 #[derive(Clone, Debug)]
 pub struct WriteCache {
-    /// What it holds.
+    /// The bytes that it holds.
     pub size: Bytes,
     /// The resource that all writes cross, and nothing else.
     pub writes: ResourceId,
     /// The resource that they share with reads, if they do.
     pub shared: Option<ResourceId>,
-    /// The rate at which it is emptied at most.
+    /// The highest rate at which it is emptied.
     pub drain: f64,
-    /// How the disk serves while there is room,
+    /// The service of the disk while there is room,
     pub with_room: Service,
     /// and while there is none.
     pub full: Service,
 }
 
-/// How a disk serves.
+/// The service of a disk.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// What the writes get.
+    /// The resource of the writes.
     pub writes: Resource,
-    /// What reads and writes share, and what a write costs there.
+    /// The resource that reads and writes share, and the cost of a write there.
     pub shared: Option<(Resource, f64)>,
 }
 
 impl Service {
-    /// The most that so many writes would get beside the reads of a moment.
+    /// Returns the highest rate of so many writes beside the reads of a moment.
     fn most(&self, load: Load) -> f64 {
         let alone = self.writes.capacity(load.writers);
         let beside =
@@ -50,7 +49,7 @@ const LEAST_ROOM: f64 = 1.0;
 /// So small a part of the rate at which a cache is emptied is noise of floating point.
 const NOISE: f64 = 1e-9;
 
-/// What is on a disk at a moment: how many flows, and their rate together.
+/// The load of a disk at a moment: the number of flows, and their rate together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     writers: u32,
@@ -61,7 +60,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// That of the resource of writes, and of the one that they share with reads.
+    /// The load of the resource of writes, and of the one that they share with reads.
     pub(super) fn new((writers, writes): (u32, f64), shared: Option<(u32, f64)>) -> Self {
         let (sharers, all) = shared.unwrap_or((writers, writes));
         Self { writers, writes, sharers, reads: all - writes }
@@ -71,13 +70,13 @@ impl Load {
 #[derive(Debug)]
 struct Cache {
     spec: WriteCache,
-    /// Whether the disk serves as one that has room.
+    /// True if the disk serves as one with room.
     is_fast: bool,
-    /// Bytes that it could take at `since`, and how they change in a second. They are brought forward only when the change changes.
+    /// The free bytes at `since`, and their change in a second. They are brought forward only when the change changes.
     room: f64,
     change: f64,
     since: Nanos,
-    /// When the room ends.
+    /// The end of the room.
     end: Option<Nanos>,
 }
 
@@ -95,7 +94,7 @@ impl Cache {
         (self.room + served(self.change, self.since, now)).clamp(0.0, self.spec.size.as_f64())
     }
 
-    /// Whether the disk serves otherwise from now on.
+    /// Returns true if the disk serves otherwise from now on.
     fn turn(&mut self, now: Nanos) -> bool {
         let is_fast = self.room_at(now) >= LEAST_ROOM;
         std::mem::replace(&mut self.is_fast, is_fast) != is_fast
@@ -105,7 +104,7 @@ impl Cache {
         if self.is_fast { &self.spec.with_room } else { &self.spec.full }
     }
 
-    /// The disk has this load from now on.
+    /// Notes the load of the disk from now on.
     fn follow(&mut self, now: Nanos, load: Load) {
         let leaves = self.spec.full.most(load).min(self.spec.drain);
         let change = leaves - load.writes;
@@ -117,7 +116,7 @@ impl Cache {
         self.end = shrinks.then(|| finish_time(self.room, -change, self.since));
     }
 
-    /// What a write costs on the resource that reads and writes share, on all routes that write here.
+    /// Sets the cost of a write on the resource that reads and writes share, on all routes that write here.
     fn set_costs(&self, routes: &mut [Route]) {
         let (Some(shared), Some((_, cost))) = (self.spec.shared, &self.service().shared) else { return };
         let writes = |route: &&mut Route| route.0.iter().any(|each| each.resource == self.spec.writes);
@@ -132,7 +131,7 @@ impl Cache {
 pub(super) struct WriteCaches(Vec<Cache>);
 
 impl WriteCaches {
-    /// One more, and all of it is room: its resources and routes are those of that.
+    /// Adds a write cache. All of it is room: its resources and routes are those of that.
     pub(super) fn add(&mut self, spec: WriteCache) {
         self.0.push(Cache::new(spec));
     }
@@ -141,11 +140,11 @@ impl WriteCaches {
         self.0.is_empty()
     }
 
-    /// Looks which of those on some resources have room now, before these give new rates. `serve` is told how a resource serves from now
-    /// on, and the routes with their costs.
+    /// Updates the caches on some resources before these give new rates. `serve` is told the service of each resource from now on, and
+    /// the routes with their costs.
     ///
-    /// That is early enough for room that grows: it does so only where something else than the full cache holds the writes
-    /// back, and then they are as fast with room.
+    /// That is early enough for room that grows. It grows only if something else than the full cache holds the writes back, and then
+    /// they are as fast with room.
     pub(super) fn turn(
         &mut self,
         now: Nanos,
@@ -166,7 +165,7 @@ impl WriteCaches {
         }
     }
 
-    /// Tells those on some resources, which have new rates, what is on their disks now.
+    /// Tells the caches on some resources, which have new rates, the load of their disks.
     pub(super) fn follow(
         &mut self,
         now: Nanos,
@@ -178,12 +177,12 @@ impl WriteCaches {
         }
     }
 
-    /// When the room of one of them ends.
+    /// Returns the next end of a cache's room.
     pub(super) fn next(&self) -> Option<Nanos> {
         self.0.iter().fold(None, |next, cache| earlier(next, cache.end))
     }
 
-    /// The resources that write into those whose room has ended by `now`.
+    /// The resources that write into the caches whose room has ended by `now`.
     pub(super) fn ended(&self, now: Nanos) -> impl Iterator<Item = ResourceId> {
         let ended = self.0.iter().filter(move |cache| cache.end.is_some_and(|end| end <= now));
         ended.map(|cache| cache.spec.writes)

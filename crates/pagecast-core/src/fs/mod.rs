@@ -1,4 +1,4 @@
-//! What lies between a system call and a device: names, sizes and places of files, what flags of calls ask, and other hosts' files.
+//! Resolves the file side of a system call: names, sizes and places of files, rules of flags, and other hosts' files.
 
 mod namespace;
 pub(crate) mod nfs;

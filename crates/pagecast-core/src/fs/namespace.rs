@@ -1,4 +1,4 @@
-//! Which file a path means, how large it is and which device it is on.
+//! Resolves a path to a file, with its size and its device.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Located {
     pub mount: u32,
 }
 
-/// What files under a mount cross.
+/// The paths of flows for files under a mount.
 #[derive(Clone, Copy)]
 pub(crate) struct Paths {
     pub read: Path,
@@ -38,13 +38,13 @@ struct File {
     mount: u32,
     disk: u32,
     size: Bytes,
-    /// Up to where anything was written; what is behind is a hole.
+    /// The end of the written bytes; a hole follows.
     filled: Bytes,
     /// Space taken on the disk: the size, or more while a write is under way.
     taken: Bytes,
-    /// Whether it has a size: not while it is being written for the first time.
+    /// True if it has a size: not while it is being written for the first time.
     exists: bool,
-    /// Whether a write to it has begun.
+    /// True if a write to it has begun.
     is_made: bool,
 }
 
@@ -94,7 +94,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         }
     }
 
-    /// What a path means on a host, whether or not there is such a file yet.
+    /// Resolves a path on a host, whether or not there is such a file yet.
     pub(crate) fn locate(&mut self, host: usize, path: &Arc<str>) -> Result<Located, NoMount> {
         if let Some(&known) = self.by_view[host].get(path) {
             return Ok(known);
@@ -134,12 +134,12 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         &self.files[file.0 as usize].path
     }
 
-    /// Whether there is a file with a size: not while it is being written for the first time.
+    /// True if there is a file with a size: not while it is being written for the first time.
     pub(crate) fn has_size(&self, file: FileId) -> bool {
         self.files[file.0 as usize].exists
     }
 
-    /// Whether there is such a file, be it one that is being written for the first time.
+    /// True if there is such a file, be it one that is being written for the first time.
     pub(crate) fn exists(&self, file: FileId) -> bool {
         let file = &self.files[file.0 as usize];
         file.exists || file.is_made
@@ -149,12 +149,12 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.files[file.0 as usize].size
     }
 
-    /// Up to where anything was written to a file.
+    /// The end of the written bytes of a file.
     pub(crate) fn filled(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].filled
     }
 
-    /// Where a file ends when all writes under way have come to their ends.
+    /// The end of a file after all writes under way.
     pub(crate) fn taken(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].taken
     }
@@ -171,13 +171,13 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         (file.host as usize, file.mount)
     }
 
-    /// Whether writes to a file reach its disk before they return.
+    /// True if writes to a file reach its disk before they return.
     pub(crate) fn writes_through(&self, file: FileId) -> bool {
         let file = &self.files[file.0 as usize];
         self.machine.hosts[file.host as usize].mounts[file.mount as usize].write_mode == WriteMode::Through
     }
 
-    /// What is free on a file's disk.
+    /// The free bytes on a file's disk.
     pub(crate) fn free(&self, file: FileId) -> Bytes {
         let (host, disk) = self.home(file);
         self.machine.hosts[host].disks[disk].size.saturating_sub(self.used[host][disk])
@@ -189,7 +189,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.used[host][disk]
     }
 
-    /// A write begins, which ends at this size. The file exists from now on; its space is taken, its size is as it was.
+    /// Begins a write that ends at this size. The file exists from now on; its space is taken, its size is as it was.
     pub(crate) fn begin_write(&mut self, file: FileId, size: Bytes) {
         self.take_space(file, size);
         self.files[file.0 as usize].is_made = true;
@@ -200,21 +200,21 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.set_taken(file, taken);
     }
 
-    /// The file exists from now on and is at least this large: it was written up to there.
+    /// Makes the file exist from now on, with at least this size: it was written up to there.
     pub(crate) fn grow(&mut self, file: FileId, size: Bytes) {
         self.extend(file, size);
         let entry = &mut self.files[file.0 as usize];
         entry.filled = entry.filled.max(size);
     }
 
-    /// The file exists from now on and is at least this large, with a hole at its end.
+    /// Makes the file exist from now on, with at least this size and a hole at its end.
     pub(crate) fn extend(&mut self, file: FileId, size: Bytes) {
         self.take_space(file, size);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.exists) = (entry.size.max(size), true);
     }
 
-    /// The file exists from now on with this size.
+    /// Makes the file exist from now on with this size.
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
         self.set_taken(file, size);
         let entry = &mut self.files[file.0 as usize];
@@ -229,15 +229,15 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         entry.taken = taken;
     }
 
-    /// The file is no more.
+    /// Removes the file.
     pub(crate) fn remove(&mut self, file: FileId) {
         self.resize(file, Bytes::ZERO);
         let entry = &mut self.files[file.0 as usize];
         (entry.exists, entry.is_made) = (false, false);
     }
 
-    /// The files that a host keeps, with the path that they have there, and those of other hosts that it has named, with the first of its
-    /// paths; also those that are removed, or not written yet. Each once.
+    /// Lists the files that a host keeps, by their path there, and the files of other hosts that it has named, by the first of its
+    /// paths. Removed files and files not yet written are included. Each is listed once.
     pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
         let is_kept = |file: &File| file.host as usize == host;
         let own = (0..).zip(&self.files).filter(|(_, file)| is_kept(file));
@@ -263,7 +263,7 @@ fn covering(mounts: &[Mount], path: &str) -> Option<usize> {
     (0..mounts.len()).filter(|&at| covers(&mounts[at])).max_by_key(|&at| mounts[at].path.len())
 }
 
-/// `path` under `to` instead of under `from`.
+/// Returns `path` under `to` instead of under `from`.
 fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
     let rest = path.strip_prefix(from.trim_end_matches('/')).unwrap_or(path);
     format!("{}{rest}", to.trim_end_matches('/')).into()

@@ -1,19 +1,18 @@
-//! Whole operations on another host's file, chunk by chunk through both page caches.
+//! Plans operations on another host's file, chunk by chunk through both page caches.
 //!
-//! Source: what the published WRENCH-cache outputs of the NFS experiment (Exp 3) show. A read is a request, then three stages
-//! that overlap: the server reads a chunk through its cache, the link carries it, the client puts it into its memory. A write
-//! is a request and its answer, then two stages: the link carries a chunk, the server writes it through; at the end an
-//! acknowledgement. A stage has one chunk at a time, and the next stage has at most two that it has not finished. Every
-//! message and chunk waits for the link's latency first. Left out: commits, attribute caches, rsize and wsize, several
-//! connections.
+//! Source: the published WRENCH-cache outputs of the NFS experiment (Exp 3). A read is a request, then three stages that overlap: the
+//! server reads a chunk through its cache, the link carries it, the client puts it into its memory. A write is a request and its answer,
+//! then two stages: the link carries a chunk, the server writes it through; at the end an acknowledgement. A stage has one chunk at a time,
+//! and at most two chunks wait for the next stage. Every message and chunk waits for the link's latency first. Left out: commits, attribute
+//! caches, rsize and wsize, several connections.
 //!
-//! Time is charged along the critical path: a stage that starts inherits the account of whatever let it start.
+//! Time is charged along the critical path: a stage that starts inherits the account of the stage that let it start.
 
 use crate::policy::{FileView, OperationId};
 use crate::result::Parts;
 use crate::units::Bytes;
 
-/// What a chunk goes through.
+/// The stages of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// The messages before.
@@ -31,24 +30,24 @@ pub(crate) enum Stage {
 /// Stages that chunks go through.
 const STAGES: [Stage; 3] = [Stage::Source, Stage::Link, Stage::Sink];
 
-/// Operations of transfers have this bit, and with the next one they belong to the sink.
+/// The bit of operations of transfers; with the next one they belong to the sink.
 const SUB: u32 = OperationId::OF_NO_PROCESS;
 const SINK: u32 = 1 << 30;
 
 /// Size of a request, an answer or an acknowledgement.
 pub(crate) const MESSAGE: u64 = 1024;
 
-/// Which way the bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// To the client.
     Read {
-        /// Whether they take new anonymous memory of the reader.
+        /// True if they take new anonymous memory of the reader.
         fresh: bool,
     },
     /// To the client, whose page cache does not keep them.
     ReadDirect {
-        /// As of `Read`.
+        /// See `Read`.
         fresh: bool,
     },
     /// To the server.
@@ -83,12 +82,12 @@ impl Plan {
     }
 }
 
-/// How far one stage of a transfer is.
+/// The progress of one stage of a transfer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     started: u32,
     finished: u32,
-    /// The account of what let the chunk under way start.
+    /// The account of the stage that let the current chunk start.
     account: Parts,
 }
 
@@ -98,7 +97,7 @@ struct Transfer {
     stages: [Progress; 3],
     /// The account of the messages under way.
     account: Parts,
-    /// How many messages are still to be sent before the first chunk, with the one under way.
+    /// The messages still to be sent before the first chunk, with the one under way.
     opening: u32,
 }
 
@@ -109,18 +108,18 @@ pub(crate) struct Nfs {
 }
 
 impl Nfs {
-    /// The transfer and stage that an operation of a policy belongs to, if it is not a process's own.
+    /// Returns the transfer and stage that an operation of a policy belongs to, if it is not a process's own.
     pub(crate) fn transfer_of(operation: OperationId) -> Option<(u32, Stage)> {
         let stage = if operation.0 & SINK == 0 { Stage::Source } else { Stage::Sink };
         (operation.0 & SUB != 0).then_some((operation.0 & !(SUB | SINK), stage))
     }
 
-    /// The number under which a stage asks a policy.
+    /// Returns the number under which a stage asks a policy.
     pub(crate) fn sub_operation(transfer: u32, stage: Stage) -> OperationId {
         OperationId(SUB | transfer | if stage == Stage::Sink { SINK } else { 0 })
     }
 
-    /// The operation of a process that a transfer is for.
+    /// Returns the operation of a process that a transfer is for.
     pub(crate) fn operation(&self, transfer: u32) -> OperationId {
         self.plan(transfer).operation
     }
@@ -129,7 +128,7 @@ impl Nfs {
         &self.get(transfer).plan
     }
 
-    /// Whether a transfer has begun and not ended.
+    /// True if a transfer has begun and not ended.
     pub(crate) fn is_under_way(&self, transfer: u32) -> bool {
         self.transfers[transfer as usize].is_some()
     }
@@ -159,7 +158,7 @@ impl Nfs {
         at as u32
     }
 
-    /// A stage has finished what it had under way; returns the account up to now.
+    /// Ends the current work of a stage; returns the account up to now.
     pub(crate) fn finished(&mut self, transfer: u32, stage: Stage, parts: &Parts) -> Parts {
         let transfer = self.get_mut(transfer);
         let mut account = match STAGES.iter().position(|&each| each == stage) {
@@ -174,7 +173,7 @@ impl Nfs {
         account
     }
 
-    /// Whether another message must be sent before the first chunk.
+    /// True if another message must be sent before the first chunk.
     pub(crate) fn opening_goes_on(&mut self, transfer: u32) -> bool {
         let transfer = self.get_mut(transfer);
         transfer.opening -= 1;
@@ -205,7 +204,7 @@ impl Nfs {
         self.get(transfer).stages[1].started - 1
     }
 
-    /// Whether all chunks have gone through all stages.
+    /// True if all chunks have gone through all stages.
     pub(crate) fn is_through(&self, transfer: u32) -> bool {
         let transfer = self.get(transfer);
         transfer.stages[2].finished == transfer.plan.chunks()

@@ -1,9 +1,9 @@
-//! The bytes of a read or write, and what a file system asks of them.
+//! Computes the bytes of a read or write, and checks the rules of its file system.
 //!
-//! O_DIRECT asks for whole blocks of the device, from one of its blocks on. Source: `fs/iomap/direct-io.c: iomap_dio_bio_iter,
-//! iomap_dio_complete`, Linux 6.16: ext4 and XFS refuse what is not aligned; a read may reach beyond the end of its file, and gets what
-//! is there. RWF_DONTCACHE is what a kernel may have and a file system may take. Source: `include/linux/fs.h: kiocb_set_rw_flags`,
-//! Linux 6.14; ext4 takes it since 6.17, XFS and Btrfs since 6.14.
+//! O_DIRECT needs whole blocks of the device, aligned to blocks. Source: `fs/iomap/direct-io.c: iomap_dio_bio_iter, iomap_dio_complete`,
+//! Linux 6.16. ext4 and XFS refuse unaligned calls; a read may reach beyond the end of its file, and gets the bytes before it.
+//! RWF_DONTCACHE needs support by the kernel and the file system. Source: `include/linux/fs.h: kiocb_set_rw_flags`, Linux 6.14; ext4 takes
+//! it since 6.17, XFS and Btrfs since 6.14.
 //!
 //! Left out: the alignment of the memory, and file systems that send a direct call through the page cache instead (btrfs, F2FS).
 
@@ -31,7 +31,7 @@ impl Span {
         Self { offset, bytes, piece: piece.min(bytes) }
     }
 
-    /// Whether the calls of a read or write are whole blocks, as O_DIRECT wants them.
+    /// True if the calls of a read or write are whole blocks, as O_DIRECT wants them.
     pub(crate) fn is_aligned(&self, action: &Action, block: Bytes) -> bool {
         let (bytes, call) = match *action {
             // Who reads up to the end asks for the whole of the last block.
@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// Whether calls on a mount may have RWF_DONTCACHE.
+/// True if calls on a mount may have RWF_DONTCACHE.
 pub(crate) fn takes_dontcache(host: &Host, mount: &Mount) -> bool {
     let since = match mount.file_system {
         FileSystem::Ext4 | FileSystem::Ext3 => Some((6, 17)),

@@ -1,7 +1,7 @@
-//! The macro that declares a struct and its keys at once.
+//! Declares a struct and its keys at once, by a macro.
 //!
-//! It sorts the rows into fields, keys and values that fields hold, and writes the struct, its default, its schema and [`super::Keyed`] from
-//! them. Left out: attributes that no key needs.
+//! It sorts the rows into fields, keys and values that fields hold, and writes the struct, its default, its schema and [`super::Keyed`]
+//! from them. Left out: attributes that no key needs.
 
 /// Declares a struct and the keys of its table, in the order in which they are printed:
 ///

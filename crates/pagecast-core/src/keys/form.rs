@@ -1,6 +1,7 @@
 //! Turns a field of a model into a value as a file has it, and back.
 //!
-//! A [`Form`] has both ways and the kind of the key, so that a unit is converted in one place. Left out: text, which `scenario` reads and prints.
+//! A [`Form`] has both ways and the kind of the key, so that a unit is converted in one place. Left out: text, which `scenario` reads and
+//! prints.
 
 use super::{Kind, Schema};
 use crate::units::{Bytes, BytesPerSecond, Nanos};

@@ -1,6 +1,6 @@
-//! What the model CAWL was calibrated to on a host.
+//! Holds the calibrated parameters of the model CAWL on a host.
 //!
-//! The names are those of its paper. Left out: what follows from the rest of the machine, which the model takes from there.
+//! The names are those of its paper. Left out: parameters that the model takes from the rest of the machine.
 
 use crate::keys::{RATE, SIZE, TIME, keys};
 use crate::units::{Bytes, BytesPerSecond, Nanos};

@@ -1,4 +1,4 @@
-//! A disk, an SSD or anything else with blocks: its rates, its queue, its cache, its part of the dirty limits.
+//! Describes a disk, an SSD or anything else with blocks: its rates, its queue, its cache, its part of the dirty limits.
 
 use super::disk_kind::{DiskKind, Implied, READ_AHEAD_KB};
 use super::memory::Sharing;

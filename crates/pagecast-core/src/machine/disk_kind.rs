@@ -1,7 +1,7 @@
-//! What is known of a disk by its kind alone: how Linux sets its queue up, and how long a lone request waits.
+//! Derives the queue settings and latency of a disk from its kind.
 //!
-//! Source: the kernel's files and the data sheets that stand beside each value. A key of the machine file always counts more. Left out: rates,
-//! which differ too much within a kind.
+//! Source: the kernel's files and the data sheets that stand beside each value. A key of the machine file always counts more. Left out:
+//! rates, which differ too much within a kind.
 
 use crate::keys::{Held, Word};
 use crate::units::Nanos;
@@ -9,7 +9,7 @@ use crate::units::Nanos;
 /// The first version of Linux that has write-back throttling.
 pub const WBT_SINCE: (u32, u32) = (4, 10);
 
-/// What is read ahead at most (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
+/// The largest read-ahead (`VM_READAHEAD_PAGES`, `include/linux/pagemap.h`).
 pub const READ_AHEAD_KB: u32 = 128;
 
 /// The kinds of disks, by their words in a machine file.
@@ -21,7 +21,7 @@ pub enum DiskKind {
     SataSsd,
     /// Flash at PCI Express.
     Nvme,
-    /// What a hypervisor gives its guest.
+    /// The disk that a hypervisor gives its guest.
     Virtio,
 }
 
@@ -30,13 +30,13 @@ pub enum DiskKind {
 pub struct Implied {
     /// Its key.
     pub key: &'static str,
-    /// What it is, as a machine file has it.
+    /// The value, as a machine file has it.
     pub value: String,
-    /// Where it stands.
+    /// The source of the value.
     pub source: &'static str,
 }
 
-/// Linux since this version reads as far ahead of a disk that turns as two of its requests are long.
+/// Linux since this version reads ahead of a disk that turns by the length of two of its requests.
 const LONG_READ_AHEAD_SINCE: (u32, u32) = (6, 17);
 
 impl Word for DiskKind {
@@ -45,7 +45,7 @@ impl Word for DiskKind {
 }
 
 impl DiskKind {
-    /// The keys that it gives, with their values and where these stand, on such a version with such requests.
+    /// Returns the keys that it gives, with values and sources, on such a version with such requests.
     pub(crate) fn keys(
         self,
         version: (u32, u32),
@@ -63,8 +63,8 @@ impl DiskKind {
         ]
     }
 
-    /// Requests that may be on their way. A scheduler, which a disk with one hardware queue has, allows twice the tags of the disk,
-    /// at most 256.
+    /// Returns the requests in flight. A scheduler, which a disk with one hardware queue has, allows twice the tags of the disk, at
+    /// most 256.
     fn nr_requests(self) -> (u32, &'static str) {
         match self {
             Self::Hdd | Self::SataSsd => (64, "block/blk-mq-sched.c: blk_mq_init_sched, twice queue_depth"),
@@ -75,7 +75,7 @@ impl DiskKind {
         }
     }
 
-    /// Tags of the disk, where they are fewer than its requests.
+    /// Returns the tags of the disk, if they are fewer than its requests.
     fn queue_depth(self) -> Option<(u32, &'static str)> {
         match self {
             Self::Hdd | Self::SataSsd => Some((32, "include/linux/libata.h: ATA_MAX_QUEUE")),
@@ -83,21 +83,21 @@ impl DiskKind {
         }
     }
 
-    /// The aim of write-back throttling, which kernels before 4.10 do not have.
+    /// Returns the aim of write-back throttling, which kernels before 4.10 do not have.
     fn wbt_lat_usec(self, version: (u32, u32)) -> Option<(u32, &'static str)> {
         let source = "block/blk-wbt.c: wbt_default_latency_nsec";
         let usec = if self.is_rotational() { 75_000 } else { 2000 };
         (version >= WBT_SINCE).then_some((usec, source))
     }
 
-    /// What is read ahead at most, in KiB, where requests have so many.
+    /// Returns the largest read-ahead in KiB, for requests of so many.
     fn read_ahead_kb(self, version: (u32, u32), max_sectors_kb: u32) -> Option<(u32, &'static str)> {
         let is_long = self.is_rotational() && version >= LONG_READ_AHEAD_SINCE;
         let source = "block/blk-settings.c: blk_apply_bdi_limits, twice max_sectors_kb for a disk that turns";
         is_long.then_some((max_sectors_kb.saturating_mul(2).max(READ_AHEAD_KB), source))
     }
 
-    /// What a lone read request of 4 KiB waits for its first byte.
+    /// Returns the latency of a lone read request of 4 KiB.
     fn latency(self) -> Option<(Nanos, &'static str)> {
         match self {
             Self::SataSsd => Some((
@@ -112,14 +112,14 @@ impl DiskKind {
         }
     }
 
-    /// What a request elsewhere takes longer.
+    /// Returns the additional time of a request elsewhere.
     fn seek(self) -> Option<(Nanos, &'static str)> {
         let source =
             "Hitachi Deskstar 7K1000.C, specification 4.5.2: 8.5 ms of seeking, and half a turn at 7200 rpm";
         (self == Self::Hdd).then_some((Nanos(12_670_000), source))
     }
 
-    /// Whether the kernel takes it for a disk that turns: virtio-blk does not tell (`BLK_FEAT_ROTATIONAL`, Linux 6.11).
+    /// True if the kernel takes it for a disk that turns: virtio-blk does not tell (`BLK_FEAT_ROTATIONAL`, Linux 6.11).
     fn is_rotational(self) -> bool {
         matches!(self, Self::Hdd | Self::Virtio)
     }

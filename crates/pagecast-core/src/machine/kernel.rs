@@ -1,9 +1,9 @@
-//! Which Linux a host runs, and its `vm.*` settings.
+//! Describes the Linux of a host, and its `vm.*` settings.
 
 use crate::keys::{CENTISECS, PERCENT, SIZE, VERSION, Word, keys, kib, whole, word};
 use crate::units::{Bytes, Nanos};
 
-/// By which lists a kernel chooses the pages to evict.
+/// The lists by which a kernel chooses the pages to evict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lru {
     /// Inactive and active.
@@ -23,7 +23,7 @@ impl Word for Lru {
 }
 
 keys! {
-    /// Which Linux a host runs.
+    /// The Linux that a host runs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Kernel: "kernel" {
         /// Version of Linux, such as "4.18"

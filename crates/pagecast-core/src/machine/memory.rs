@@ -1,12 +1,12 @@
-//! Main memory: its size, how fast programs copy from and to the page cache, and what each step of that costs.
+//! Describes main memory: its size, its copy rates, and the cost of each step of a read or write.
 
 use crate::keys::{RATE, RATES, SIZE, SIZE_OR_ZERO, TIME, Word, keys, number, table, whole, word};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-/// How reads and writes of one device share it.
+/// The ways in which reads and writes of one device share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Together at most the faster of the two rates (what SimGrid's disks do).
+    /// Together at most the faster of the two rates (as SimGrid's disks do).
     Total,
     /// They do not disturb each other.
     Separate,

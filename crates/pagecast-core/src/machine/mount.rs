@@ -1,4 +1,4 @@
-//! A directory under which files live: where their bytes are, when they get there, and what the file system does of its own.
+//! Describes a directory under which files live: its device, its write mode, and the times of its file system.
 
 use crate::keys::{Kind, TIME, Word, keys, word};
 use crate::units::Nanos;
@@ -101,15 +101,14 @@ impl FileSystem {
     /// The words of a machine file, in the same order.
     pub const NAMES: [&'static str; 6] = ["ext4", "ext3", "xfs", "btrfs", "f2fs", "other"];
 
-    /// Whether it says of a write that it is one of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit`
-    /// does not ask.
+    /// True if it marks writes of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit` does not ask.
     #[must_use]
     pub fn marks_background(self) -> bool {
         !matches!(self, Self::Ext4 | Self::Ext3)
     }
 }
 
-/// Where the files of a mount are kept.
+/// The place of the files of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MountSource {
     /// On a disk of the same host, by index.
@@ -131,7 +130,7 @@ impl Default for MountSource {
     }
 }
 
-/// When written bytes reach the disk.
+/// The time at which written bytes reach the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteMode {
     /// Later: the write returns when they are in the page cache.

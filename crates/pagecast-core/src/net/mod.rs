@@ -1,4 +1,4 @@
-//! Links between hosts: a rate that both directions share, and a latency that whoever sends waits for.
+//! Turns links between hosts into resources: a rate that both directions share, and a latency before each message.
 
 use crate::flow::{Network, Resource, Route, Use};
 use crate::machine::Link;

@@ -1,6 +1,6 @@
-//! The rival with an endless page cache: the first touch of a byte costs the device, everything later memory.
+//! Answers with an endless page cache: the first touch of a byte costs the device, every later one memory. A rival.
 //!
-//! Source: the optimist's rule of thumb. Leaves out write-back, eviction and every limit.
+//! Source: the optimist's rule of thumb. Left out: write-back, eviction and every limit.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::result::{FileLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 use crate::workload::Advice;
 
-/// See the module.
+/// An endless page cache; see the module.
 pub struct EndlessCache {
     memory_read: Path,
     memory_write: Path,
@@ -22,31 +22,31 @@ pub struct EndlessCache {
     under_way: BTreeMap<OperationId, Transfer>,
 }
 
-/// An operation whose bytes are on their way.
+/// An operation whose bytes are in flight.
 struct Transfer {
     outcome: Outcome,
     file: FileView,
     offset: u64,
     bytes: Bytes,
-    /// Bytes to copy once the device has delivered, and what that crosses.
+    /// The bytes to copy once the device has delivered, and the path of the copy.
     then_copy: Bytes,
     copy_path: Path,
-    /// What becomes of the bytes in the cache.
+    /// The part of the bytes that stays in the cache.
     leaves: Leaves,
 }
 
-/// What an operation leaves of its bytes in the cache.
+/// The part of its bytes that an operation leaves in the cache.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaves {
     /// All of them.
     All,
-    /// What was there before (an O_DIRECT read, RWF_DONTCACHE).
+    /// The bytes cached before (an O_DIRECT read, RWF_DONTCACHE).
     AsBefore,
     /// Nothing (an O_DIRECT write).
     Nothing,
 }
 
-/// What stays of bytes that are read or written through the cache.
+/// Returns which bytes stay of a read or write through the cache.
 fn stays(dontcache: bool) -> Leaves {
     if dontcache { Leaves::AsBefore } else { Leaves::All }
 }
@@ -159,7 +159,7 @@ impl EndlessCache {
         out.start(FlowSpec::new(file.read, missing, u64::from(operation.0)));
     }
 
-    /// Everything past the cache: the device alone.
+    /// Moves bytes past the cache: the device alone.
     fn direct(
         &mut self,
         operation: OperationId,

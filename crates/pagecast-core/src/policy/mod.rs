@@ -1,6 +1,7 @@
-//! What the page cache decides. A policy is told the time and asks for transfers; it has no clock, device or thread.
+//! Defines the interface of a policy, which decides what a page cache does. It has no clock, device or thread.
 //!
-//! A policy keeps the page cache of one host. Adding one is a new file and a line in [`registry`].
+//! A policy keeps the page cache of one host: it is told the time and asks for transfers. Adding one is a new file and a line in
+//! [`registry`].
 
 mod cawl;
 mod endless_cache;
@@ -23,17 +24,17 @@ use crate::workload::{Advice, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// An operation under way. A process has one at a time; what a file system asks for in between has its own.
+/// An operation under way. A process has one at a time; work that a file system does in between has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationId(pub u32);
 
 impl OperationId {
-    /// Those from this number on are no process's own: a file system does them for it, or nobody waits for them.
+    /// The first number of operations that are no process's own: a file system does them for it, or nobody waits for them.
     pub const OF_NO_PROCESS: u32 = 1 << 31;
-    /// That of everything that nobody waits for.
+    /// The number of everything that nobody waits for.
     pub const NOBODY: Self = Self(u32::MAX);
 
-    /// The process that does it.
+    /// Returns the process that does it.
     #[must_use]
     pub fn process(self) -> Option<u32> {
         (self.0 < Self::OF_NO_PROCESS).then_some(self.0)
@@ -43,27 +44,27 @@ impl OperationId {
 /// A file as a policy sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileView {
-    /// Which.
+    /// The file.
     pub id: FileId,
     /// Its size before the operation.
     pub size: Bytes,
-    /// Up to where its device has bytes of it; what is behind is a hole.
+    /// The end of the bytes that its device has; a hole follows.
     pub filled: Bytes,
     /// Its device: writes to be flushed are gathered by device.
     pub device: DeviceId,
-    /// What a read of it that misses crosses.
+    /// The path of a read of it that misses.
     pub read: Path,
-    /// What its write-back crosses.
+    /// The path of its write-back.
     pub write: Path,
-    /// What a read crosses whose bytes are copied as they come: the device and memory at once.
+    /// The path of a read whose bytes are copied as they come: the device and memory at once.
     pub read_and_copy: Path,
-    /// Getting a page of 4 KiB of it into the page cache.
+    /// The time to get a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
-    /// What its file system does of its own.
+    /// The times of its file system.
     pub cost: MountCost,
 }
 
-/// What of a file is made durable (open(2), "Synchronized I/O").
+/// The part of a file that is made durable (open(2), "Synchronized I/O").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integrity {
     /// Its bytes and what is needed to read them: fdatasync, O_DSYNC.
@@ -73,7 +74,7 @@ pub enum Integrity {
 }
 
 impl Integrity {
-    /// What each write through a file makes durable that was opened with these flags, if anything.
+    /// Returns the durability of each write through a file that was opened with these flags, if any.
     pub(crate) fn of(flags: OpenFlags) -> Option<Self> {
         match (flags.has(OpenFlag::Sync), flags.has(OpenFlag::Dsync)) {
             (true, _) => Some(Self::File),
@@ -87,16 +88,16 @@ impl Integrity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u32);
 
-/// Something to be done.
+/// A request to a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// Under this number it will be reported as done.
+    /// The number under which it will be reported as done.
     pub operation: OperationId,
-    /// What.
+    /// The call.
     pub call: Call,
 }
 
-/// What a policy can be asked to do. Sizes are checked before: a read is within its file, memory suffices.
+/// The calls of a policy. Sizes are checked before: a read is within its file, memory suffices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Call {
     /// Read through the cache; `fresh` if the bytes go to new anonymous memory.
@@ -105,11 +106,11 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// Whether each byte read takes a byte of new anonymous memory.
+        /// True if each byte read takes a byte of new anonymous memory.
         fresh: bool,
-        /// Whether nothing of what has to be fetched stays in the cache (RWF_DONTCACHE).
+        /// True if bytes from the device do not stay in the cache (RWF_DONTCACHE).
         dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
@@ -120,46 +121,46 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
-    /// Read past the cache (O_DIRECT): what of the bytes is dirty is written first, what is cached stays and is not used.
+    /// Read past the cache (O_DIRECT): dirty bytes are written first, cached bytes stay and are not used.
     ReadDirect {
         /// From here.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// Whether each byte read takes a byte of new anonymous memory.
+        /// True if each byte read takes a byte of new anonymous memory.
         fresh: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
-    /// Write past the cache (O_DIRECT): what of the bytes is dirty is written first, what is cached leaves.
+    /// Write past the cache (O_DIRECT): dirty bytes are written first, cached bytes leave.
     WriteDirect {
         /// To here.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// What each system call makes durable before it returns (O_SYNC, O_DSYNC), if anything.
+        /// The durability of each system call before it returns (O_SYNC, O_DSYNC), if any.
         durable: Option<Integrity>,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
-    /// Write through the cache, where each system call returns only when the device has its bytes (O_SYNC).
+    /// Write through the cache; each system call returns only when the device has its bytes (O_SYNC).
     WriteSync {
         /// To here.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// Bytes of each system call but the last.
         piece: Bytes,
-        /// What is durable then.
+        /// The durability of each call.
         durable: Integrity,
     },
     /// Write through the cache.
@@ -168,22 +169,22 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// Whether it returns only when the device has them.
+        /// True if it returns only when the device has them.
         through: bool,
-        /// Whether each system call has its pages written, after which those that are new leave the cache (RWF_DONTCACHE).
+        /// True if each system call has its pages written, after which the new ones leave the cache (RWF_DONTCACHE).
         dontcache: bool,
         /// Bytes of each system call but the last.
         piece: Bytes,
     },
-    /// The first pages of a new file are cached, without having been read or written. Takes no time.
+    /// Put the first pages of a new file into the cache, neither read nor written. Takes no time.
     Preload {
-        /// Whose.
+        /// The file.
         file: FileView,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// How many of them, from the first on, are dirty.
+        /// The number of dirty ones, from the first on.
         dirty: Bytes,
     },
     /// Pages that another host sent come into the cache, clean.
@@ -192,147 +193,147 @@ pub enum Call {
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
         /// The operation that reads them.
         reader: OperationId,
-        /// Whether each byte takes a byte of its new anonymous memory.
+        /// True if each byte takes a byte of its new anonymous memory.
         fresh: bool,
     },
     /// Write the file's dirty pages and wait.
     Fsync {
-        /// Whose.
+        /// The file.
         file: FileView,
-        /// What is durable then.
+        /// The durability of the file.
         durable: Integrity,
     },
-    /// The same of those of a part of the file.
+    /// Write the dirty pages of a part of the file and wait.
     FsyncRange {
-        /// Whose.
+        /// The file.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
-    /// Bytes of a mapping are read or written one after the other; they are within their file.
+    /// Read or write bytes of a mapping one after the other; they are within their file.
     Mapped {
-        /// What is mapped.
+        /// The mapped file.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// Whether they are written.
+        /// True if they are written.
         writes: bool,
-        /// What is said of the mapping.
+        /// The advice for the mapping.
         advice: MapAdvice,
         /// The number of the process's mapping, if it is one that stays; its last one of the file has the highest.
         mapping: Option<u32>,
     },
     /// Write all dirty pages of the host and wait.
     Sync,
-    /// The same of one device.
+    /// Write all dirty pages of one device and wait.
     SyncFs {
-        /// Which.
+        /// The device.
         device: DeviceId,
     },
     /// Write pages of a part of a file, or wait for them.
     SyncRange {
-        /// Which.
+        /// The file.
         file: FileView,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
-        /// What is done.
+        /// The actions.
         flags: SyncRangeFlags,
     },
     /// Pages beyond the new size leave, unwritten.
     Truncate {
-        /// Whose.
+        /// The file.
         file: FileView,
         /// New size.
         size: Bytes,
     },
-    /// A process says how it uses a file, or a part of it.
+    /// Take advice on the use of a file, or a part of it.
     Advise {
-        /// Which.
+        /// The file.
         file: FileView,
-        /// What it says.
+        /// The advice.
         advice: Advice,
         /// First byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: Bytes,
     },
     /// All clean pages leave.
     DropCaches,
     /// Anonymous memory is taken.
     Allocate {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
         /// By whom: the operation that gives it back with [`Call::Free`].
         owner: OperationId,
     },
     /// Anonymous memory is given back.
     Free {
-        /// How much.
+        /// The number of bytes.
         bytes: Bytes,
         /// By whom: the operations of this number have taken it.
         owner: OperationId,
     },
 }
 
-/// How an operation went.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Where its time went; sums to its duration.
+    /// The parts of its time; they sum to its duration.
     pub parts: Parts,
-    /// Bytes the cache served.
+    /// Bytes from the cache.
     pub from_cache: Bytes,
-    /// Bytes a device served or took before it ended.
+    /// Bytes from a device, or to it, before the operation ended.
     pub from_device: Bytes,
 }
 
-/// Something worth telling that a policy decided.
+/// An event of a policy for the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Event {
-    /// What.
+    /// Its name.
     pub name: &'static str,
-    /// When, if not now but earlier.
+    /// Its time, if not now but earlier.
     pub time: Option<Nanos>,
-    /// Whom it happened to.
+    /// The operation concerned.
     pub operation: Option<OperationId>,
-    /// At which device.
+    /// The device concerned.
     pub device: Option<DeviceId>,
-    /// About which file.
+    /// The file concerned.
     pub file: Option<FileId>,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: Bytes,
 }
 
-/// What is known of writing to a device at this instant.
+/// The estimates of a device at this instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceSample {
-    /// Which.
+    /// The device.
     pub device: DeviceId,
-    /// For which memory cgroup of the host, if that is kept apart.
+    /// The memory cgroup of the host, if that is kept apart.
     pub cgroup: Option<usize>,
-    /// What.
+    /// The estimates.
     pub levels: DeviceLevels,
 }
 
-/// Why a policy has no answer to a request.
+/// The reason for which a policy refuses a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it does not know, as the end of "model `NAME` ...".
+    /// The part that it does not know, as the end of "model `NAME` ...".
     pub what: &'static str,
-    /// What would be right.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
-/// What a policy wants done.
+/// A command of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Command {
     /// A transfer.
@@ -341,21 +342,21 @@ pub enum Command {
     SetCap(FlowId, Option<(f64, Part)>),
     /// A transfer ends after so many of its bytes.
     Shorten(FlowId, u64),
-    /// No more of this transfer.
+    /// Cancel this transfer.
     Cancel(FlowId),
-    /// An operation has ended.
+    /// Report that an operation has ended.
     Done(OperationId, Outcome),
-    /// An operation of a process cannot be answered: the run ends here.
+    /// Refuse an operation of a process: the run ends here.
     Refuse(OperationId, Refusal),
-    /// Come back to the policy at this instant, when all else that is due has been done.
+    /// Call the policy again at this instant, when everything else that is due has been done.
     GiveWay(u64),
-    /// For the record.
+    /// Record an event.
     Tell(Event),
-    /// For the record, too.
+    /// Record a sample.
     Sample(DeviceSample),
 }
 
-/// Collects what a policy wants done; the engine does it when the policy has returned.
+/// Collects the commands of a policy; the engine carries them out when the policy has returned.
 #[derive(Debug, Default)]
 pub struct Actions {
     commands: Vec<Command>,
@@ -365,7 +366,7 @@ pub struct Actions {
 }
 
 impl Actions {
-    /// Starts a transfer of more than nothing.
+    /// Starts a transfer of at least one byte.
     pub fn start(&mut self, spec: FlowSpec) -> FlowId {
         debug_assert!(spec.bytes > 0, "a transfer moves something");
         let slot = self.free_slots.pop().unwrap_or_else(|| {
@@ -398,7 +399,7 @@ impl Actions {
         self.commands.push(Command::Done(operation, outcome));
     }
 
-    /// Ends the run: there is no answer to what a process does.
+    /// Ends the run: the policy has no answer for a process.
     pub fn refuse(&mut self, operation: OperationId, refusal: Refusal) {
         self.commands.push(Command::Refuse(operation, refusal));
     }
@@ -413,12 +414,12 @@ impl Actions {
         self.tell_all(Event { name, file, bytes, ..Event::default() });
     }
 
-    /// Records an event with all that is known of it.
+    /// Records an event with all its fields.
     pub fn tell_all(&mut self, event: Event) {
         self.commands.push(Command::Tell(event));
     }
 
-    /// Records what is known of writing to a device.
+    /// Records the estimates of a device.
     pub fn sample(&mut self, sample: DeviceSample) {
         self.commands.push(Command::Sample(sample));
     }
@@ -440,13 +441,13 @@ impl Actions {
         }
     }
 
-    /// The flow has ended or been cancelled; its slot may be used again.
+    /// Releases the slot of a flow that has ended or been cancelled.
     pub fn release(&mut self, flow: FlowId) {
         self.free_slots.push(flow.slot);
     }
 }
 
-/// How a policy treats files of another host.
+/// The ways in which a policy treats files of another host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remote {
     /// Like a device whose path crosses the link: one transfer over everything.
@@ -457,44 +458,47 @@ pub enum Remote {
 
 /// The page cache of one host.
 ///
-/// The caller reports times that never run back, every completed flow once, and calls [`Policy::advance`] at
-/// [`Policy::next_call`] and after every change of a watched flow's rate. The implementer answers every request
-/// with one `Done`, at once or later, whose parts sum to the time between, or refuses it; changes page state of a published
-/// model as published and of its own only by bytes reported; and decides by nothing but what it was told.
+/// The caller reports times that never run back, and every completed flow once. It calls [`Policy::advance`] at [`Policy::next_call`] and
+/// after every change of a watched flow's rate.
+///
+/// The implementer answers every request with one `Done`, at once or later, or refuses it. The parts of the outcome sum to the time
+/// between. A published model changes page state as published, another only by bytes reported. It decides by nothing but the calls of its
+/// caller.
 pub trait Policy: Send {
-    /// An operation enters.
+    /// Begins an operation.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
 
-    /// What an operation brings into memory is charged from now on to this memory cgroup of the host, or to none.
+    /// Charges the memory of an operation from now on to this memory cgroup of the host, or to none.
     fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}
 
-    /// A flow has moved all its bytes.
+    /// Ends a flow that has moved all its bytes.
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);
 
-    /// It is the policy's turn again after it has given way.
+    /// Gives the policy its turn again after it has given way.
     fn resumed(&mut self, _now: Nanos, _tag: u64, _out: &mut Actions) {}
 
-    /// The next call is due, or the rates of watched flows have changed.
+    /// Makes the call that is due, or reports new rates of watched flows.
     fn advance(&mut self, _now: Nanos, _progress: &[Progress], _out: &mut Actions) {}
 
-    /// When the policy wants to be called again, if nothing else happens. Asked once after all calls of an instant.
+    /// Returns the next instant at which the policy wants to be called if nothing else happens. Asked once after all calls of an
+    /// instant.
     fn next_call(&self) -> Option<Nanos> {
         None
     }
 
-    /// How much memory programs can hold at most, and not one page of a file be read or written beside it. `None`: all that there is, and
-    /// files are read and written all the same.
+    /// Returns the most memory that programs can hold, without room for one page of a file. `None`: all memory, and files are still
+    /// read and written.
     fn most_anonymous(&self) -> Option<Bytes> {
         None
     }
 
-    /// How files of other hosts are reached.
+    /// Returns how files of other hosts are reached.
     fn remote(&self) -> Remote {
         Remote::OneFlow
     }
 
-    /// How many of the bytes of a file, from one up to another, who copies them is taken to read before any of them is written: a
-    /// simulation need not alternate as often as a program does.
+    /// Returns how many bytes of a file, from one up to another, a copy reads before it writes any. A simulation need not alternate as
+    /// often as a program does.
     fn copied_at_once(&self, _file: &FileView, _at: u64, _end: u64) -> Bytes {
         Bytes(16 << 20)
     }
@@ -502,35 +506,34 @@ pub trait Policy: Send {
     /// Brings the levels up to an instant, if they change between calls.
     fn bring_up_to(&mut self, _now: Nanos) {}
 
-    /// Nobody will ask for anything any more: what only matters to requests may be forgotten, and which blocks there are unless
-    /// they will be asked for. Levels and counts stay.
+    /// Forgets what only requests need, as no more will come, and the blocks unless they will be asked for. Levels and counts stay.
     fn retire(&mut self, _keeps_blocks: bool) {}
 
-    /// The run is over: what is still to be told is told now.
+    /// Reports the rest at the end of the run.
     fn tell_rest(&mut self, _now: Nanos, _out: &mut Actions) {}
 
-    /// Whether levels change evenly between calls, and not at calls alone.
+    /// True if levels change evenly between calls, and not at calls alone.
     fn is_even(&self) -> bool {
         false
     }
 
-    /// What the memory holds.
+    /// The levels of memory.
     fn levels(&self) -> MemoryLevels;
 
-    /// What the memory holds of a file.
+    /// The cached bytes of a file.
     fn residency(&self, file: FileId) -> FileLevels;
 
-    /// What is charged to each memory cgroup of the host, if the policy knows them.
+    /// The charges of each memory cgroup of the host, if the policy knows them.
     fn cgroups(&self) -> Vec<CgroupLevels> {
         Vec::new()
     }
 
-    /// How many blocks are in memory, if the policy keeps lists of blocks.
+    /// The number of blocks in memory, if the policy keeps lists of blocks.
     fn block_count(&self) -> usize {
         0
     }
 
-    /// These blocks, list by list and in the order of each.
+    /// The blocks, list by list and in the order of each.
     fn blocks(&self) -> Vec<ListedBlock> {
         Vec::new()
     }
@@ -541,26 +544,26 @@ pub trait Policy: Send {
 pub struct ListedBlock {
     /// The list: "inactive" or "active".
     pub list: &'static str,
-    /// Whose bytes.
+    /// The file.
     pub file: FileId,
-    /// How many.
+    /// The number of bytes.
     pub bytes: Bytes,
-    /// Whether the device does not have them yet.
+    /// True if the device does not have them yet.
     pub dirty: bool,
-    /// When they were last read or written.
+    /// The time at which they were last read or written.
     pub accessed: Nanos,
-    /// When they were made dirty, or the start if never.
+    /// The time at which they were made dirty, or the start if never.
     pub dirtied: Nanos,
 }
 
-/// What a policy is made from.
+/// The input of a policy's constructor.
 #[derive(Clone, Debug)]
 pub struct Setting<'a> {
     /// Memory size and kernel settings.
     pub host: &'a Host,
-    /// What copying out of the page cache crosses.
+    /// The path of a copy out of the page cache.
     pub memory_read: Path,
-    /// What copying into the page cache crosses.
+    /// The path of a copy into the page cache.
     pub memory_write: Path,
 }
 

@@ -1,13 +1,13 @@
-//! The rival without a page cache: every read and write takes size / bandwidth, shared fairly.
+//! Answers without a page cache: every read and write takes size / bandwidth, shared fairly. A rival.
 //!
-//! Source: what SimGrid's disks and WRENCH without its page cache do. Leaves out memory altogether.
+//! Source: SimGrid's disks, and WRENCH without its page cache. Left out: memory.
 
 use super::{Actions, Call, FileId, Outcome, Policy, Request};
 use crate::flow::{Completion, FlowSpec, Path};
 use crate::result::{FileLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
-/// See the module.
+/// A host without a page cache; see the module.
 #[derive(Default)]
 pub struct NoCache {
     memory: Bytes,

@@ -1,4 +1,4 @@
-//! Sets of byte ranges of a file.
+//! Keeps sets of byte ranges of a file.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Adds `start..end`, merging what touches it, and says how many bytes of it are new.
+    /// Adds `start..end`, merges it with ranges that it touches, and returns how many of its bytes are new.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -69,7 +69,7 @@ impl Ranges {
         true
     }
 
-    /// Takes out `start..end` and says how many bytes of it were there.
+    /// Takes out `start..end` and returns how many of its bytes were there.
     pub(super) fn remove(&mut self, start: u64, end: u64) -> u64 {
         if self.shortens_first(start, end) {
             return end - start;
@@ -105,7 +105,7 @@ impl Ranges {
         true
     }
 
-    /// Makes two ranges of one that `at` lies within, of those behind the first.
+    /// Splits the range that contains `at` in two, of those behind the first.
     fn cut(&mut self, at: u64) {
         if let Some((_, end)) = self.ends.range_mut(..at).next_back()
             && *end > at
@@ -129,7 +129,7 @@ impl Ranges {
         before.or_else(|| self.ends.range(start..end).next()).map(|(&from, &to)| (from, to))
     }
 
-    /// How many bytes of `start..end` are in the set.
+    /// Returns how many bytes of `start..end` are in the set.
     pub(super) fn overlap(&self, start: u64, end: u64) -> u64 {
         if self.is_behind(start) {
             return 0;
@@ -140,12 +140,12 @@ impl Ranges {
         of_first + before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
     }
 
-    /// Whether nothing of the set is at `start` or above.
+    /// True if no byte of the set is at `start` or above.
     fn is_behind(&self, start: u64) -> bool {
         self.ends.last_key_value().map_or(self.first.1, |(_, &end)| end) <= start
     }
 
-    /// How many bytes are in the set.
+    /// The number of bytes in the set.
     pub(super) fn total(&self) -> u64 {
         self.total
     }

@@ -1,4 +1,4 @@
-//! All policies by name.
+//! Makes policies by name.
 
 use super::cawl::Cawl;
 use super::endless_cache::EndlessCache;
@@ -13,10 +13,10 @@ use crate::nearest::hint;
 /// The models that answer for any workload, in the order in which they are shown.
 pub const MODELS: [&str; 4] = ["kernel", "wrench", "no-cache", "endless-cache"];
 
-/// All models there are: also those that answer for some workloads only, and are asked by name.
+/// All models: also those that answer for some workloads only, and are asked by name.
 pub const ALL_MODELS: [&str; 5] = ["kernel", "wrench", "cawl", "no-cache", "endless-cache"];
 
-/// The models that can answer for a machine, whatever runs on it: those that know all that it has.
+/// The models that can answer for a machine, whatever runs on it: they know all its parts.
 pub fn models_for(machine: &Machine) -> impl Iterator<Item = &'static str> {
     let has_cgroups = machine.hosts.iter().any(|host| !host.cgroups.is_empty());
     MODELS.into_iter().filter(move |&model| !has_cgroups || knows_cgroups(model))

@@ -1,4 +1,4 @@
-//! How transfers are numbered, and in which order commands are carried out.
+//! Checks the numbers of transfers, and the order in which commands are carried out.
 
 use super::*;
 use crate::flow::fluid::Fluid;

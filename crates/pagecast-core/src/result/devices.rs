@@ -1,24 +1,24 @@
-//! Writing to each device over time: what the kernel reckons with, as its traced event `bdi_dirty_ratelimit` names it.
+//! Holds the estimates of each device over time, under the names of the kernel's traced event `bdi_dirty_ratelimit`.
 
 use super::timeline::{Levels, Sample, keep_both_ends, keep_lowest};
 use crate::units::{Bytes, Nanos};
 
-/// What the kernel knows of writing to a device.
+/// The estimates of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceLevels {
-    /// What the device wrote in a second, as measured last.
+    /// The write bandwidth per second, as measured last.
     pub write_bandwidth: Bytes,
-    /// The same, averaged, which the law reckons with.
+    /// The smoothed write bandwidth, which the law uses.
     pub avg_write_bandwidth: Bytes,
     /// The base rate of one task, in bytes per second.
     pub dirty_ratelimit: Bytes,
-    /// The base rate that the last update took for balanced.
+    /// The balanced base rate of the last update.
     pub balanced_dirty_ratelimit: Bytes,
-    /// What a task may make dirty in a second: base rate times position ratio. Nothing where nobody is held back.
+    /// The rate of a task: base rate times position ratio. Nothing while nobody is throttled.
     pub task_ratelimit: Option<Bytes>,
     /// Pages for the device that are dirty or under writeback.
     pub dirty: Bytes,
-    /// Of these, pages on their way.
+    /// Pages of these under writeback.
     pub writeback: Bytes,
 }
 
@@ -34,7 +34,7 @@ impl Levels for DeviceLevels {
 /// Columns of the devices. All have the same length.
 #[derive(Clone, Debug, Default)]
 pub struct DeviceTable {
-    /// When.
+    /// The time of the row.
     pub time: Vec<Nanos>,
     /// Index into `hosts`.
     pub host: Vec<u32>,
@@ -42,6 +42,6 @@ pub struct DeviceTable {
     pub device: Vec<u32>,
     /// Index into `paths`: the memory cgroup that writes to it, or `u32::MAX` for none.
     pub cgroup: Vec<u32>,
-    /// What the kernel knows.
+    /// The estimates.
     pub levels: Vec<DeviceLevels>,
 }

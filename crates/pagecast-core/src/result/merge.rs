@@ -9,19 +9,19 @@ use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTab
 use super::timeline::TimelineTable;
 use crate::units::Nanos;
 
-/// See the module.
+/// The results put together so far; see the module.
 pub(crate) struct Merger {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
 }
 
-/// The index of the whole for one of the part; none stays none.
+/// Returns the index in the whole for one in the part; none stays none.
 fn of_whole(map: &[u32], index: u32) -> u32 {
     map.get(index as usize).copied().unwrap_or(u32::MAX)
 }
 
 impl Merger {
-    /// Nothing yet, of all these hosts and processes.
+    /// An empty result of all these hosts and processes.
     pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>) -> Self {
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
         Self { result, paths: FxHashMap::default() }
@@ -36,7 +36,7 @@ impl Merger {
         index
     }
 
-    /// Adds the result of a group; `hosts` and `processes` say which of the whole are its.
+    /// Adds the result of a group; `hosts` and `processes` give its indices in the whole.
     pub(crate) fn add(&mut self, result: SimulationResult, hosts: &[u32], processes: &[u32]) {
         let paths: Vec<u32> = result.paths.iter().map(|path| self.path(path)).collect();
         let whole = &mut self.result;
@@ -61,7 +61,7 @@ impl Merger {
         whole.cgroups.levels.extend(levels);
     }
 
-    /// All of it, in the order of one run.
+    /// Returns everything, in the order of one run.
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
         sort_timeline(&mut self.result.timeline);
@@ -139,7 +139,7 @@ fn add_blocks(to: &mut BlockTable, from: BlockTable, hosts: &[u32], paths: &[u32
     to.dirtied.extend(from.dirtied);
 }
 
-/// The rows in the order of a key; rows of equal keys stay as they are.
+/// Returns the rows in the order of a key; rows of equal keys stay as they are.
 fn order<K: Ord>(rows: usize, key: impl Fn(usize) -> K) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     // A key is put together from several columns: once for each row.
@@ -152,7 +152,7 @@ fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
 }
 
 impl OperationTable {
-    /// In the order of their ends, then of their processes, then as each process did them.
+    /// Sorts by ends, then by processes, then as each process did them.
     pub(crate) fn sort(&mut self) {
         let key = |row: usize| (self.end[row], self.process[row], self.index[row]);
         if (1..self.end.len()).all(|row| key(row - 1) <= key(row)) {
@@ -173,7 +173,7 @@ impl OperationTable {
     }
 }
 
-/// In the order of time, then of hosts.
+/// Sorts by time, then by host.
 pub(crate) fn sort_timeline(table: &mut TimelineTable) {
     let key = |row: usize| (table.time[row], table.host[row]);
     if (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {
@@ -185,7 +185,7 @@ pub(crate) fn sort_timeline(table: &mut TimelineTable) {
     reorder(&mut table.levels, &order);
 }
 
-/// In the order of time, then of hosts; devices of a host as they were.
+/// Sorts by time, then by host; devices of a host stay as they were.
 pub(crate) fn sort_devices(table: &mut DeviceTable) {
     let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     reorder(&mut table.time, &order);
@@ -195,7 +195,7 @@ pub(crate) fn sort_devices(table: &mut DeviceTable) {
     reorder(&mut table.levels, &order);
 }
 
-/// In the order of time; what is left at the end of the run comes last.
+/// Sorts by time; the files at the end of the run come last.
 fn sort_files(table: &mut FileTable) {
     let at_end = |row: usize| table.process[row] == u32::MAX;
     let time = |row: usize| {
@@ -211,7 +211,7 @@ fn sort_files(table: &mut FileTable) {
     }
 }
 
-/// In the order of time, then of hosts; no more than are kept.
+/// Sorts by time, then by host, and keeps no more than the limit.
 pub(crate) fn sort_events(table: &mut EventTable) {
     let key = |row: usize| (table.time[row], table.host[row]);
     if table.time.len() <= EventTable::LIMIT && (1..table.time.len()).all(|row| key(row - 1) <= key(row)) {

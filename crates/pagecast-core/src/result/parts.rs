@@ -1,8 +1,8 @@
-//! Where the time of an operation went.
+//! Holds the parts of an operation's time.
 
 use crate::units::Nanos;
 
-/// Where a moment of an operation goes. Every moment belongs to exactly one part.
+/// The parts to which moments of an operation are charged. Every moment belongs to exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Part {
@@ -73,12 +73,12 @@ impl Part {
     }
 }
 
-/// How long each part of one operation took; they add up to its duration exactly.
+/// The time of each part of one operation; they add up to its duration exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts([Nanos; Part::ALL.len()]);
 
 impl Parts {
-    /// All of `time` is one part.
+    /// Charges all of `time` to one part.
     #[must_use]
     pub fn of(part: Part, time: Nanos) -> Self {
         let mut parts = Self::default();
@@ -91,7 +91,7 @@ impl Parts {
         self.0[part as usize] += time;
     }
 
-    /// Calls `time` of one part, which has as much, another.
+    /// Charges `time` of one part, which has as much, to another.
     pub fn shift(&mut self, from: Part, to: Part, time: Nanos) {
         self.0[from as usize] -= time;
         self.0[to as usize] += time;

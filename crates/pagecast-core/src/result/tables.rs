@@ -1,4 +1,4 @@
-//! The tables of a result: columns of the same length.
+//! Holds the tables of a result: columns of the same length.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::parts::Parts;
 use super::timeline::{CgroupLevels, TimelineTable};
 use crate::units::Nanos;
 
-/// Everything that one simulation of a scenario under one model gives.
+/// The result of one simulation of a scenario under one model.
 #[derive(Clone, Debug, Default)]
 pub struct SimulationResult {
     /// Names of the hosts; other tables refer to them by index.
@@ -22,9 +22,9 @@ pub struct SimulationResult {
     pub timeline: TimelineTable,
     /// Writing to each device over time, under the kernel's own rules.
     pub devices: DeviceTable,
-    /// What of each file is in memory.
+    /// The cached part of each file.
     pub files: FileTable,
-    /// What the policy decided that is worth telling.
+    /// The events of the policy.
     pub events: EventTable,
     /// The blocks in memory at the end, under policies that keep lists of blocks.
     pub blocks: BlockTable,
@@ -41,7 +41,7 @@ pub struct OperationTable {
     pub process: Vec<u32>,
     /// Index into `hosts`.
     pub host: Vec<u32>,
-    /// Which operation of its process, from 0.
+    /// The index of the operation in its process, from 0.
     pub index: Vec<u32>,
     /// "read", "write", ...
     pub operation: Vec<&'static str>,
@@ -51,57 +51,57 @@ pub struct OperationTable {
     pub offset: Vec<u64>,
     /// Bytes read, written, allocated or freed.
     pub bytes: Vec<u64>,
-    /// When it began.
+    /// The time at which it began.
     pub start: Vec<Nanos>,
-    /// When it ended.
+    /// The time at which it ended.
     pub end: Vec<Nanos>,
-    /// Bytes that the page cache served.
+    /// Bytes from the page cache.
     pub from_cache: Vec<u64>,
-    /// Bytes that had to come from, or go to, a device before the operation ended.
+    /// Bytes from a device, or to it, before the operation ended.
     pub from_device: Vec<u64>,
-    /// Where the time went.
+    /// The parts of its time.
     pub parts: Vec<Parts>,
 }
 
 /// Columns of file residency. All have the same length.
 #[derive(Clone, Debug, Default)]
 pub struct FileTable {
-    /// When.
+    /// The time of the row.
     pub time: Vec<Nanos>,
-    /// After which process's operation (index into `processes`); `u32::MAX` at the end of the run.
+    /// Index into `processes`: after an operation of this process; `u32::MAX` at the end of the run.
     pub process: Vec<u32>,
-    /// After which operation of it; `u32::MAX` at the end of the run.
+    /// Index of that operation; `u32::MAX` at the end of the run.
     pub index: Vec<u32>,
     /// Index into `paths`.
     pub path: Vec<u32>,
-    /// Index into `hosts`: whose memory.
+    /// Index into `hosts`: the host with that memory.
     pub host: Vec<u32>,
     /// The file's size.
     pub size: Vec<u64>,
-    /// How much of it is in that memory.
+    /// Bytes of it in that memory.
     pub cached: Vec<u64>,
-    /// How much of that is dirty.
+    /// Bytes of those that are dirty.
     pub dirty: Vec<u64>,
-    /// How much of what is in memory is on an active list; nothing under policies without lists.
+    /// Bytes of those on an active list; nothing under policies without lists.
     pub active: Vec<u64>,
 }
 
 /// Columns of the events. All have the same length.
 #[derive(Clone, Debug, Default)]
 pub struct EventTable {
-    /// When.
+    /// The time of the row.
     pub time: Vec<Nanos>,
     /// Index into `hosts`.
     pub host: Vec<u32>,
-    /// What happened.
+    /// The name of the event.
     pub event: Vec<&'static str>,
-    /// Index into `processes`: whom it happened to, or `u32::MAX` for none.
+    /// Index into `processes`: the process concerned, or `u32::MAX` for none.
     pub process: Vec<u32>,
-    /// Index into `paths`: at which device, or `u32::MAX` for none.
+    /// Index into `paths`: the device concerned, or `u32::MAX` for none.
     pub device: Vec<u32>,
     /// Index into `paths`, or `u32::MAX` for none.
     pub path: Vec<u32>,
-    /// How many bytes it was about.
+    /// The number of bytes.
     pub bytes: Vec<u64>,
     /// Events beyond the first [`EventTable::LIMIT`], counted and not kept.
     pub left_out: u64,
@@ -110,19 +110,19 @@ pub struct EventTable {
 /// Columns of the blocks in memory at the end, in the order of their lists. All have the same length.
 #[derive(Clone, Debug, Default)]
 pub struct BlockTable {
-    /// Index into `hosts`: whose memory.
+    /// Index into `hosts`: the host with that memory.
     pub host: Vec<u32>,
     /// "inactive" or "active".
     pub list: Vec<&'static str>,
     /// Index into `paths`.
     pub path: Vec<u32>,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: Vec<u64>,
-    /// Whether the device does not have them yet.
+    /// True if the device does not have them yet.
     pub dirty: Vec<bool>,
-    /// When they were last read or written.
+    /// The time at which they were last read or written.
     pub accessed: Vec<Nanos>,
-    /// When they were made dirty, or the start if never.
+    /// The time at which they were made dirty, or the start if never.
     pub dirtied: Vec<Nanos>,
     /// Blocks of hosts whose blocks would make this more than [`BlockTable::LIMIT`], counted and not kept.
     pub left_out: u64,
@@ -137,18 +137,18 @@ pub struct CgroupTable {
     pub cgroup: Vec<String>,
     /// Its limit.
     pub limit: Vec<u64>,
-    /// What was charged to it, and what is at the end.
+    /// The peaks of its charge, and its charge at the end.
     pub levels: Vec<CgroupLevels>,
 }
 
 impl BlockTable {
-    /// How many blocks are kept at most.
+    /// The most blocks that are kept.
     pub const LIMIT: usize = 10_000;
-    /// Of more hosts than this no blocks are kept.
+    /// No blocks are kept of more hosts than this.
     pub const MOST_HOSTS: usize = 256;
 }
 
 impl EventTable {
-    /// How many events are kept.
+    /// The most events that are kept.
     pub const LIMIT: usize = 10_000;
 }

@@ -1,11 +1,11 @@
-//! A timeline of bounded size that keeps the extremes.
+//! Keeps a timeline of bounded size with its extremes.
 
 use crate::units::{Bytes, Nanos};
 
-/// How many samples the timelines of all hosts have together.
+/// The number of samples in the timelines of all hosts together.
 pub(crate) const SAMPLES: usize = 10_000;
 
-/// What the memory of a host holds.
+/// The levels of a host's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryLevels {
     /// Size of the memory.
@@ -16,33 +16,33 @@ pub struct MemoryLevels {
     pub cached: Bytes,
     /// Pages that the device does not have yet.
     pub dirty: Bytes,
-    /// What only a model of the kernel's own rules knows.
+    /// The levels that only a model of the kernel's own rules has.
     pub kernel: Option<KernelLevels>,
 }
 
 /// Lists, write-back and limits, under the kernel's own rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelLevels {
-    /// Of the page cache, what is on the active lists.
+    /// The active part of the page cache.
     pub active: Bytes,
-    /// Of the dirty pages, those on their way to a device.
+    /// The part of the dirty pages that is under writeback.
     pub writeback: Bytes,
-    /// All that has become dirty since the start.
+    /// All bytes that have become dirty since the start.
     pub dirtied: Bytes,
-    /// Above so many dirty bytes flushers are woken.
+    /// The background threshold: above so many dirty bytes flushers are woken.
     pub background: Bytes,
-    /// So many bytes should be dirty at most.
+    /// The dirty limit.
     pub limit: Bytes,
-    /// The limit in force: the same, but slow to follow when that falls.
+    /// The limit in force: it follows a fall of `limit` slowly.
     pub hard_limit: Bytes,
-    /// To so many dirty bytes throttling steers.
+    /// The dirty bytes to which throttling steers.
     pub setpoint: Bytes,
-    /// What a task may write in a second to the device that throttles hardest, if one does.
+    /// The rate of a task on the device that throttles hardest, if one does, in bytes per second.
     pub task_rate: Option<Bytes>,
 }
 
 impl MemoryLevels {
-    /// What nobody uses. The endless cache may use more than there is; then it is nothing.
+    /// The free memory. The endless cache may use more than there is; then it is zero.
     #[must_use]
     pub fn free(&self) -> Bytes {
         self.total.saturating_sub(self.used())
@@ -54,7 +54,7 @@ impl MemoryLevels {
         self.anonymous + self.cached
     }
 
-    /// Of the page cache, what is not on the active lists.
+    /// The inactive part of the page cache.
     #[must_use]
     pub fn inactive(&self) -> Bytes {
         self.cached.saturating_sub(self.kernel.map_or(Bytes::ZERO, |kernel| kernel.active))
@@ -68,9 +68,9 @@ pub(crate) struct Sample<L> {
     pub levels: L,
 }
 
-/// What a timeline is of.
+/// The levels of a timeline.
 pub(crate) trait Levels: Copy + PartialEq {
-    /// Adds the places of the samples that must not be lost: the highest and the lowest of three levels, and one more at most.
+    /// Adds the places of the samples that must be kept: the highest and the lowest of three levels, and one more at most.
     fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>);
 }
 
@@ -83,7 +83,7 @@ impl Levels for MemoryLevels {
     }
 }
 
-/// The first of the samples where a level is highest, and where it is lowest.
+/// Keeps the first of the samples with the highest level, and the first with the lowest.
 pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, keep: &mut Vec<usize>) {
     let level = |at: usize| level(&stretch[at].levels);
     let (mut highest, mut lowest) = (0, 0);
@@ -97,27 +97,27 @@ pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, kee
     keep.extend([highest, lowest]);
 }
 
-/// The first of the samples where a rate is lowest, if any has one.
+/// Keeps the first of the samples with the lowest rate, if any has one.
 pub(super) fn keep_lowest<L>(stretch: &[Sample<L>], rate: fn(&L) -> Option<Bytes>, keep: &mut Vec<usize>) {
     let known = (0..stretch.len()).filter_map(|at| Some((rate(&stretch[at].levels)?, at)));
     keep.extend(known.min().map(|(_, at)| at));
 }
 
-/// What the memory of a host holds of a file.
+/// The levels of a file in a host's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileLevels {
     /// In the page cache.
     pub cached: Bytes,
-    /// How much of that the device does not have yet.
+    /// The part of it that the device does not have yet.
     pub dirty: Bytes,
-    /// How much of that is on an active list, under policies that keep such lists.
+    /// The part of it on an active list, under policies that keep such lists.
     pub active: Bytes,
 }
 
-/// What is charged to a memory cgroup.
+/// The charge of a memory cgroup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupLevels {
-    /// The most that it ever was: page cache and anonymous memory.
+    /// The highest charge: page cache and anonymous memory.
     pub peak: Bytes,
     /// The most that was ever dirty or under writeback of it.
     pub dirty_peak: Bytes,
@@ -125,28 +125,28 @@ pub struct CgroupLevels {
     pub cached: Bytes,
     /// Anonymous memory.
     pub anonymous: Bytes,
-    /// How much of the page cache the device does not have yet.
+    /// The part of the page cache that the device does not have yet.
     pub dirty: Bytes,
 }
 
-/// How many samples of one stretch of time are kept: the last, and the extremes of three levels. One more tells how slow tasks had
-/// to be, where they had.
+/// The most samples that are kept of one stretch of time: the last, and the extremes of three levels. One more keeps the lowest rate of
+/// tasks, if there was one.
 const KEPT: usize = 7;
 
 /// Samples by stretches of time whose length doubles when there are too many of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline<L> {
     samples: Vec<Sample<L>>,
-    /// Where the stretch of the newest sample begins in `samples`.
+    /// The index in `samples` at which the stretch of the newest begins.
     stretch: usize,
     /// A stretch lasts 2^this nanoseconds.
     shift: u32,
     limit: usize,
-    /// Whether levels change evenly from sample to sample, and not at samples alone: then the end of a flat stretch counts.
+    /// True if levels change evenly from sample to sample, and not at samples alone: then the end of a flat stretch counts.
     is_even: bool,
-    /// Up to when the last sample is known to have held.
+    /// The time up to which the last sample is known to have held.
     held: Option<Nanos>,
-    /// Whether the last sample is the second of its instant: what happened at once has one before and one after.
+    /// True if the last sample is the second of its instant: a sudden change has one before and one after.
     is_second: bool,
 }
 
@@ -165,7 +165,7 @@ impl<L: Levels> Timeline<L> {
         }
     }
 
-    /// From now on levels change evenly between samples.
+    /// Notes that levels change evenly between samples from now on.
     pub(crate) fn change_evenly(&mut self) {
         self.is_even = true;
     }
@@ -206,7 +206,7 @@ impl<L: Levels> Timeline<L> {
         }
     }
 
-    /// Makes stretches as long as they must be for one of them to have too many samples.
+    /// Lengthens stretches until none has too many samples.
     fn coarsen(&mut self) {
         let together = |few: &[Sample<L>]| u64::BITS - (few[0].time.0 ^ few[KEPT].time.0).leading_zeros();
         let enough = self.samples.windows(KEPT + 1).map(together).min();
@@ -240,7 +240,7 @@ impl<L: Levels> Timeline<L> {
     }
 }
 
-/// Moves what is kept of a stretch, the last and the extremes, to its beginning, and says how many those are.
+/// Moves the kept samples of a stretch, the last and the extremes, to its beginning, and returns how many those are.
 fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
     if stretch.len() <= KEPT {
         return stretch.len();
@@ -259,13 +259,13 @@ fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
 /// Columns of the timeline. All have the same length.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineTable {
-    /// When.
+    /// The time of the row.
     pub time: Vec<Nanos>,
     /// Index into `hosts`.
     pub host: Vec<u32>,
-    /// What the memory holds.
+    /// The levels of memory.
     pub levels: Vec<MemoryLevels>,
-    /// Whether levels change evenly from row to row of a host; if not, they change at rows alone.
+    /// True if levels change evenly from row to row of a host; if not, they change at rows alone.
     pub is_even: bool,
 }
 

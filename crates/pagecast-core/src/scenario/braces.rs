@@ -1,4 +1,4 @@
-//! `{n}`, `{parameter}` and the `{k}` of a loop in strings. `{{` and `}}` stand for the braces themselves.
+//! Replaces `{n}`, `{parameter}` and the `{k}` of a loop in strings. `{{` and `}}` stand for the braces themselves.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! What will surely fail, found without simulating: files that nobody makes and events that nobody signals.
+//! Finds errors that will surely happen, without simulating: files that nobody makes and events that nobody signals.
 //!
-//! A pattern such as "/data/app{n}/f" is looked at in its first and its last copy and round only, so a hundred thousand
-//! copies cost what one costs. Nothing that could work is refused: the order of operations is left out, an unlinked file
-//! counts as made, and where it is open which host or mount a path is on, its last part decides alone.
+//! A pattern such as "/data/app{n}/f" is looked at in its first and its last copy and round only, so a hundred thousand copies cost as much
+//! as one. Nothing that could work is refused. The order of operations is left out, and an unlinked file counts as made. If the host or
+//! mount of a path is open, its last part decides alone.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `[machine.cgroup.NAME]`: memory cgroups of a host, and which of them a process is in.
+//! Reads `[machine.cgroup.NAME]`: memory cgroups of a host, and the processes in them.
 
 use super::document::{Node, Place, shorten};
 use super::schema::{CGROUP, CGROUP_MEMORY};

@@ -1,4 +1,4 @@
-//! `[machine.disk.NAME]`: a disk, whose kind stands for keys that are left out.
+//! Reads `[machine.disk.NAME]`: a disk, whose kind stands for keys that are left out.
 
 use super::document::{Node, shorten};
 use super::table::Fields;

@@ -1,6 +1,6 @@
-//! TOML text as a tree of our own in which every key and value knows where it was written.
+//! Parses TOML text into a tree in which every key and value knows its line.
 //!
-//! Tables keep the order of the file: the first host is the default one. What the keys mean is not known here.
+//! Tables keep the order of the file: the first host is the default one. Left out: the meaning of the keys.
 
 use std::fmt;
 use std::sync::Arc;

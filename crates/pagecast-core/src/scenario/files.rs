@@ -1,4 +1,4 @@
-//! `[[file]]`: what exists before time 0, and whether it fits.
+//! Reads `[[file]]`: the files before time 0, and whether they fit.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
-//! The schema as JSON Schema, with which editors complete and check a scenario.
+//! Writes the schema as JSON Schema, with which editors complete and check a scenario.
 //!
-//! It says what single keys hold. What only several keys together can violate, and what a machine file may supply, is
-//! left to `pagecast check`.
+//! It covers single keys. Rules for several keys together, and keys that a machine file may supply, are left to `pagecast check`.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, mounts and links in `network`.
+//! Reads `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, mounts and links in `network`.
 
 use super::cgroups::read_cgroups;
 use super::disks::read_disks;

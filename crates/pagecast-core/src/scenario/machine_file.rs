@@ -1,7 +1,7 @@
-//! `from`: a machine file below the keys that override it.
+//! Reads `from`: a machine file below the keys that override it.
 //!
-//! A name is a shipped machine, `NAME.toml` in the folder of shipped machines; what ends in `.toml` or has a slash is a
-//! path relative to the file that says it. This is the one place of the core that opens files.
+//! A name is a shipped machine, `NAME.toml` in the folder of shipped machines. A text with a slash, or that ends in `.toml`, is a path
+//! relative to the file that has it. This is the one place of the core that opens files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,9 +1,9 @@
-//! A scenario: a machine, the files on it, the processes and the models to ask; read from TOML or built in code.
+//! Reads a scenario: a machine, the files on it, the processes and the models to ask; from TOML, or built in code.
 //!
-//! From text to meaning: `document` is a tree in which everything knows its line, `overrides` and `braces` change it,
-//! `machine_file` puts machine files below it, `schema` says which keys there are, `table` reads them by it, and
-//! `machine`, `network`, `files`, `processes`, `program`, `models` and `tolerance` give them their meaning; `certain` refuses what would
-//! surely fail. Every error is one [`ScenarioError`].
+//! From text to meaning: `document` is a tree in which everything knows its line, `overrides` and `braces` change it, `machine_file` puts
+//! machine files below it, `schema` lists the keys, `table` reads them by it, and `machine`, `network`, `files`, `processes`, `program`,
+//! `models` and `tolerance` give them their meaning; `certain` refuses scenarios that would surely fail. Every error is one
+//! [`ScenarioError`].
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `models` and `[model.NAME]`: which models are asked, with which options. What an option means its model knows.
+//! Reads `models` and `[model.NAME]`: the models to ask, and their options. The meaning of an option is its model's.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What joins hosts and disks: `[link.NAME]` and `[machine.mount."/path"]`.
+//! Reads the connections of hosts and disks: `[link.NAME]` and `[machine.mount."/path"]`.
 
 use rustc_hash::FxHashMap;
 

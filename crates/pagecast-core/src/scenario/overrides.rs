@@ -1,8 +1,8 @@
-//! `--set machine.vm.dirty_ratio=10`: values that replace those of the file before it is understood.
+//! Applies `--set machine.vm.dirty_ratio=10`: values that replace those of the file before it is understood.
 //!
-//! A value that is no TOML is a string, so that `--set parameter.size=3GB` needs no quotes. Neither does a number where a
-//! key holds text, as in `--set machine.kernel.version=5.10`: that key gets what was typed. Files and processes are
-//! addressed by path and name. Since a shell eats quotes, a key with dots in it is also found without them.
+//! A value that is no TOML is a string, so that `--set parameter.size=3GB` needs no quotes. Neither does a number for a key that holds
+//! text, as in `--set machine.kernel.version=5.10`: that key gets the text as typed. Files and processes are addressed by path and name.
+//! Since a shell eats quotes, a key with dots in it is also found without them.
 
 use super::document::{Node, Place, Table, Value, parse_value, shorten};
 use super::machine_file::set;

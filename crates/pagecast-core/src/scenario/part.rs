@@ -1,4 +1,4 @@
-//! Keys of several operations: which part of a file, and in which calls.
+//! Reads the keys of several operations: the part of a file, and the size of calls.
 
 use crate::keys::{Key, Kind, may};
 

@@ -1,4 +1,4 @@
-//! Absolute paths in their one normal form, and which mount they are under.
+//! Normalizes absolute paths, and finds the mount they are under.
 
 use std::sync::Arc;
 

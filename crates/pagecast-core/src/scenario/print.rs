@@ -1,4 +1,4 @@
-//! A machine as canonical text: complete, always in the same order, and read back as the same machine.
+//! Prints a machine as canonical text: complete, always in the same order, and read back as the same machine.
 
 use std::fmt::Write;
 

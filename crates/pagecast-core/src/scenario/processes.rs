@@ -1,4 +1,4 @@
-//! `[[process]]`: who runs, where, after whom, and what it does.
+//! Reads `[[process]]`: the programs, their hosts, their order and their operations.
 
 use std::sync::Arc;
 

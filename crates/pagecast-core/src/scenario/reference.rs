@@ -1,8 +1,8 @@
-//! Writes the tables of machine keys in `docs/reference/scenario.md`, from what declares the keys. `make reference` does so; a test
-//! says when they are not current.
+//! Writes the tables of machine keys in `docs/reference/scenario.md`, from the declarations of the keys. `make reference` does so; a test
+//! fails when they are not current.
 //!
-//! A table stands between `<!-- keys: NAME -->`, with the name of its schema, and `<!-- end of keys -->`. `memory.NAME` puts `memory.` before
-//! each key.
+//! A table stands between `<!-- keys: NAME -->`, with the name of its schema, and `<!-- end of keys -->`. `memory.NAME` puts `memory.`
+//! before each key.
 
 use std::fmt::Write;
 use std::path::Path;

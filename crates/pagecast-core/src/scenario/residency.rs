@@ -1,4 +1,4 @@
-//! When the cache content of files is recorded.
+//! Reads when the cache content of files is recorded.
 
 /// When the cache content of each file is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Which keys there are, what each holds and what it is for: one table from which the reader takes its checks and hints,
-//! and `json_schema` what an editor completes. It leaves out what only several values together can violate.
+//! Lists the keys, with the value and purpose of each: the reader takes its checks and hints from this table, and `json_schema` the
+//! completions of an editor. Left out: rules for several values together.
 
 use super::part::{CALL, OFFSET, PART};
 use super::residency::Residency;

@@ -1,7 +1,7 @@
-//! The operations of a process, shared by all its copies, and how a copy runs through them.
+//! Keeps the operations of a process, shared by all its copies, and runs each copy through them.
 //!
-//! Only paths and event names differ between the copies and the rounds of a loop, and they are made when an operation is asked for, so that a
-//! hundred thousand copies or a million rounds cost little more than one.
+//! Only paths and event names differ between the copies and the rounds of a loop, and they are made when an operation is asked for, so that
+//! a hundred thousand copies or a million rounds cost little more than one.
 
 use std::sync::Arc;
 

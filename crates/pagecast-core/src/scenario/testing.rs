@@ -1,4 +1,4 @@
-//! What the tests of this folder share: a small machine on one line, and errors as text.
+//! Shares helpers among the tests of this folder: a small machine on one line, and errors as text.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! `[tolerance]`: how far a forecast may be from what is measured. Nothing is simulated differently for it; `pagecast validate`
-//! judges by it, and knows what holds where nothing is said.
+//! Reads `[tolerance]`: the largest error of a forecast. Nothing is simulated differently for it; `pagecast validate` judges by it, and has
+//! the defaults.
 
 use super::schema::TOLERANCE;
 use super::table::Fields;

@@ -1,4 +1,4 @@
-//! `write_cache` of a disk.
+//! Reads the `write_cache` of a disk.
 
 use super::table::Fields;
 use crate::error::ScenarioError;

@@ -1,7 +1,7 @@
-//! The buffered streams of libraries: which system calls a call of the library makes, and how many bytes it copies.
+//! Turns calls of a library's buffered stream into system calls and copies.
 //!
-//! A [`Stream`] is a state machine without time: it is told what a program calls, and says what the kernel is asked. The engine
-//! performs that under a model, `pagecast run` has the real glibc do it.
+//! A [`Stream`] is a state machine without time: it takes a program's call and returns the system calls. The engine
+//! performs them under a model, `pagecast run` has the real glibc do it.
 //!
 //! Sources, each read and then seen with strace (glibc 2.36, libstdc++ of GCC 12, CPython 3.11, OpenJDK 17):
 //! - C: glibc, libio/fileops.c (`_IO_new_file_xsputn`, `_IO_new_file_overflow`, `_IO_file_xsgetn`,
@@ -10,9 +10,11 @@
 //! - Python: CPython, Modules/_io/bufferedio.c (`_io_BufferedWriter_write_impl`, `_bufferedreader_read_generic`, `_io__Buffered_seek_impl`).
 //! - Java: OpenJDK, java/io/BufferedOutputStream.java (`write`) and BufferedInputStream.java (`read1`, `fill`).
 //!
-//! Left out: streams of text (line buffering, decoding), `ungetc`, streams that are not files; what a library asks besides (fstat(2) before
-//! its first transfer, an lseek(2) as it opens or closes, the read(2) of 0 bytes with which the end of a file is found); what a
-//! call costs besides copying (a lock and a few branches in C, about 0.1 us of an interpreter in Python).
+//! Left out:
+//! - streams of text (line buffering, decoding), `ungetc`, streams that are not files;
+//! - further system calls of a library: fstat(2) before its first transfer, an lseek(2) as it opens or closes, the read(2) of 0 bytes
+//!   at the end of a file;
+//! - the cost of a call besides copying: a lock and a few branches in C, about 0.1 us of an interpreter in Python.
 
 mod reading;
 #[cfg(test)]
@@ -30,7 +32,7 @@ pub use work::{Direction, Transfer, Work};
 
 use crate::units::Bytes;
 
-/// Whose stream it is.
+/// The library of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Library {
     /// `FILE` of glibc.
@@ -56,7 +58,7 @@ impl Library {
         Self::NAMES[self as usize]
     }
 
-    /// The size of its buffer if nobody asks for another one.
+    /// The default size of its buffer.
     #[must_use]
     pub fn usual_buffer(self) -> Bytes {
         Bytes(match self {
@@ -72,7 +74,7 @@ impl Library {
     }
 }
 
-/// How a stream is opened: the second argument of fopen(3).
+/// The mode in which a stream is opened: the second argument of fopen(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// To read.
@@ -102,47 +104,47 @@ impl Mode {
         Self::NAMES[self as usize]
     }
 
-    /// Whether the stream can be read.
+    /// True if the stream can be read.
     #[must_use]
     pub fn reads(self) -> bool {
         !matches!(self, Self::Write | Self::Append)
     }
 
-    /// Whether the stream can be written.
+    /// True if the stream can be written.
     #[must_use]
     pub fn writes(self) -> bool {
         self != Self::Read
     }
 
-    /// Whether every write goes to the end of the file (O_APPEND).
+    /// True if every write goes to the end of the file (O_APPEND).
     #[must_use]
     pub fn appends(self) -> bool {
         matches!(self, Self::Append | Self::AppendUpdate)
     }
 
-    /// Whether the file is emptied (O_TRUNC).
+    /// True if the file is emptied (O_TRUNC).
     #[must_use]
     pub fn truncates(self) -> bool {
         matches!(self, Self::Write | Self::WriteUpdate)
     }
 
-    /// Whether the file is made if it is not there (O_CREAT).
+    /// True if the file is made if it is not there (O_CREAT).
     #[must_use]
     pub fn creates(self) -> bool {
         !matches!(self, Self::Read | Self::ReadUpdate)
     }
 }
 
-/// What a program calls. Other libraries' calls have the names of C's.
+/// The calls of a program. Other libraries' calls have the names of C's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LibraryCall {
     /// fopen(3).
     Open {
-        /// How.
+        /// The mode.
         mode: Mode,
-        /// By whose library.
+        /// The library.
         library: Library,
-        /// The size of its buffer, 0 for none; the library's own choice if it is not said.
+        /// The size of its buffer, 0 for none; by default the library's own choice.
         buffer: Option<Bytes>,
     },
     /// setvbuf(3): a buffer of this size, 0 for none, before anything is read or written.
@@ -152,18 +154,18 @@ pub enum LibraryCall {
     },
     /// fwrite(3), as often as it takes.
     Write {
-        /// Where it goes first; it goes on where it is if it is not said.
+        /// The start of the first write; by default the current position.
         offset: Option<u64>,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: Bytes,
         /// Bytes of one call of the library; `None` is all in one.
         call: Option<Bytes>,
     },
     /// fread(3), as often as it takes.
     Read {
-        /// Where it goes first; it goes on where it is if it is not said.
+        /// The start of the first read; by default the current position.
         offset: Option<u64>,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call of the library; `None` is all in one.
         call: Option<Bytes>,
@@ -180,7 +182,7 @@ pub enum LibraryCall {
 }
 
 impl LibraryCall {
-    /// Whether it opens a stream; all others want one that is open.
+    /// True if it opens a stream; all other calls need an open one.
     #[must_use]
     pub fn opens(&self) -> bool {
         matches!(self, Self::Open { .. })
@@ -201,7 +203,7 @@ impl LibraryCall {
     }
 }
 
-/// Why a stream does not do what it is told.
+/// The reason for which a stream refuses a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is not open.
@@ -216,7 +218,7 @@ pub enum Refusal {
     HasBuffer,
     /// The library chooses the buffer when it opens the stream.
     BufferWhenOpened(Library),
-    /// No stream of the library does that.
+    /// No stream of the library can.
     Never(Library),
 }
 

@@ -1,4 +1,4 @@
-//! Where the bytes that a program takes from a stream come from, and how a stream goes to another place.
+//! Reads from a stream, and moves its position.
 
 use super::stream::{Holds, Stream};
 use super::writing::LEAST_BLOCK;
@@ -36,7 +36,7 @@ impl Stream {
         }
     }
 
-    /// Calls that are shorter than the buffer: whatever they are, it is filled again when it is empty.
+    /// Takes bytes by calls shorter than the buffer: each time it is empty, it is filled again.
     fn get_by_the_buffer(&mut self, bytes: u64, work: &mut Work) {
         let there = self.readable().min(bytes);
         self.take(there, work);
@@ -45,7 +45,7 @@ impl Stream {
         }
     }
 
-    /// One call that is at least as long as the buffer: what is there, what goes past the buffer, and the rest out of a new one.
+    /// Takes bytes by one call at least as long as the buffer: first from the buffer, then past it, and the rest from a refilled one.
     fn get(&mut self, bytes: u64, work: &mut Work) {
         let there = self.readable();
         self.take(there, work);
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// How many bytes go past the buffer, of those that a long call wants besides what is there.
+    /// Returns how many bytes go past the buffer, of the `rest` that a long call needs beyond it.
     fn direct(&self, rest: u64) -> u64 {
         match self.library {
             // `basic_filebuf::xsgetn` looks at what the call wanted.
@@ -85,7 +85,7 @@ impl Stream {
         work.copied += bytes;
     }
 
-    /// libstdc++ fills as much as it would let be written (`basic_filebuf::underflow`).
+    /// Returns how much libstdc++ fills: as much as it would let be written (`basic_filebuf::underflow`).
     fn most_filled(&self) -> u64 {
         if self.library == Library::Cxx { self.buffer - 1 } else { self.buffer }
     }
@@ -142,7 +142,7 @@ impl Stream {
         Ok(work)
     }
 
-    /// Whether the place is in the buffer; glibc tells the kernel all the same where it is.
+    /// True if the place is in the buffer; glibc tells the kernel the position all the same.
     fn seek_within_buffer(&mut self, offset: u64, work: &mut Work) -> bool {
         let held = if let Holds::Read { held, .. } = self.holds { held } else { 0 };
         let start = self.position - held;
@@ -158,8 +158,8 @@ impl Stream {
         is_there
     }
 
-    /// `_IO_new_file_seekoff` of a stream that reads: goes to the block of the place and reads it, or up to the place if the buffer was
-    /// empty.
+    /// `_IO_new_file_seekoff` of a stream that reads: goes to the block of the place and reads it, or up to the place if the buffer
+    /// was empty.
     fn seek_to_block(&mut self, offset: u64, is_empty: bool, work: &mut Work) {
         // As it is written there, also for buffers that are no power of two.
         let block = offset & !(self.buffer - 1);

@@ -1,14 +1,14 @@
-//! What is true of any stream and any calls: no byte is lost, no more than a buffer waits, and many calls at once are the same as one by
-//! one. That glibc does the same is tested where there is one (`pagecast-probe`, tests/streams.rs).
+//! Checks properties of any stream and any calls: no byte is lost, no more than a buffer waits, and many calls at once equal them one by
+//! one. That glibc does the same is tested if it is there (`pagecast-probe`, tests/streams.rs).
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Where the file ends at first.
+/// The end of the file at first.
 const END: u64 = 10_000_000;
 
-/// A step of a program: calls of a size that move so many bytes, or a place to go on at.
+/// A step of a program: calls of a size that move so many bytes, or a new position.
 #[derive(Clone, Debug)]
 enum Told {
     Write { bytes: u64, call: u64 },
@@ -32,7 +32,7 @@ fn told() -> impl Strategy<Value = Told> {
     ]
 }
 
-/// Any stream that there is.
+/// Any stream.
 fn stream() -> impl Strategy<Value = Stream> {
     let library = prop::sample::select(Library::ALL.to_vec());
     let mode = prop::sample::select(Mode::ALL.to_vec());
@@ -42,7 +42,7 @@ fn stream() -> impl Strategy<Value = Stream> {
     made.prop_filter_map("the library has no such stream", Result::ok)
 }
 
-/// What a stream does when it is told something; nothing if it refuses.
+/// Returns the work of a stream for a step; nothing if it refuses.
 fn tell(stream: &mut Stream, told: &Told, end: u64) -> Option<Work> {
     match *told {
         Told::Write { bytes, call } => stream.write(bytes, call, end).ok(),
@@ -53,7 +53,7 @@ fn tell(stream: &mut Stream, told: &Told, end: u64) -> Option<Work> {
     }
 }
 
-/// The calls of a step one by one.
+/// Does the calls of a step one by one.
 fn one_by_one(stream: &mut Stream, told: &Told, mut end: u64) -> Option<Work> {
     let (bytes, call, is_write) = match *told {
         Told::Write { bytes, call } => (bytes, call, true),

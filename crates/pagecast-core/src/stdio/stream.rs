@@ -1,4 +1,4 @@
-//! A stream's state: what is in its buffer, and where the kernel is in the file.
+//! Keeps a stream's state: the content of its buffer, and the kernel's position in the file.
 
 use super::{Direction, Library, Mode, Refusal, Work};
 use crate::units::Bytes;
@@ -11,24 +11,24 @@ pub struct Stream {
     /// The size of its buffer; none below 2.
     pub(super) buffer: u64,
     pub(super) holds: Holds,
-    /// Where the kernel reads and writes next (the offset of the open file description).
+    /// The kernel's next position (the offset of the open file description).
     pub(super) position: u64,
-    /// Where the file ends.
+    /// The end of the file.
     pub(super) end: u64,
-    /// Whether glibc has `position` in mind (`_offset`): from a seek until a flush.
+    /// True if glibc knows `position` (`_offset`): from a seek until a flush.
     pub(super) knows_position: bool,
     pub(super) turn: Option<Direction>,
     is_used: bool,
 }
 
-/// What is in a buffer.
+/// The content of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Nothing, and it is neither read nor written.
     Nothing,
     /// The last `held` bytes before the kernel's position; of these `next` are taken.
     Read { held: u64, next: u64 },
-    /// Bytes that are to be written from `at` on, and room for some more.
+    /// Bytes to be written from `at` on, and room for some more.
     Written { at: u64, unwritten: u64, room: u64 },
 }
 
@@ -55,7 +55,7 @@ impl Stream {
         })
     }
 
-    /// Another size of the buffer, 0 for none.
+    /// Sets another size of the buffer, 0 for none.
     ///
     /// # Errors
     /// [`Refusal::HasBuffer`] after something was read, written or sought, and [`Refusal::BufferWhenOpened`].
@@ -70,7 +70,7 @@ impl Stream {
         }
     }
 
-    /// How many bytes of the program the kernel has not got yet.
+    /// The bytes of the program that the kernel does not have yet.
     #[must_use]
     pub fn unwritten(&self) -> Bytes {
         match self.holds {
@@ -79,7 +79,7 @@ impl Stream {
         }
     }
 
-    /// Where the program reads or writes next in the file, which ends at `end`.
+    /// The program's next position in the file, which ends at `end`.
     #[must_use]
     pub fn tell(&self, direction: Direction, end: u64) -> u64 {
         match self.holds {
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// fflush(3), where the file ends at `end`: writes what is unwritten, and goes back to where the program is.
+    /// fflush(3), with the file's end at `end`: writes unwritten bytes, and goes back to the program's position.
     pub fn flush(&mut self, end: u64) -> Work {
         let mut work = Work::default();
         self.end = end;
@@ -117,7 +117,7 @@ impl Stream {
         work
     }
 
-    /// fclose(3), where the file ends at `end`.
+    /// fclose(3), with the file's end at `end`.
     pub fn close(&mut self, end: u64) -> Work {
         let mut work = Work::default();
         self.end = end;
@@ -125,12 +125,12 @@ impl Stream {
         work
     }
 
-    /// Whether there is none.
+    /// True if there is no buffer.
     pub(super) fn is_unbuffered(&self) -> bool {
         self.buffer < 2
     }
 
-    /// It goes on to read or to write a file that ends at `end`.
+    /// Turns to reading or writing a file that ends at `end`.
     ///
     /// # Errors
     /// [`Refusal::WrongMode`] and [`Refusal::Turned`].

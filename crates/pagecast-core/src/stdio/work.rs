@@ -1,6 +1,6 @@
-//! What a call of a library comes to: bytes that it copies, and system calls.
+//! Describes the work of a library call: bytes that it copies, and system calls.
 
-/// Which way bytes go between file and program.
+/// The direction of bytes between file and program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// read(2).
@@ -9,30 +9,30 @@ pub enum Direction {
     Write,
 }
 
-/// System calls that move bytes, each where the one before has ended.
+/// System calls that move bytes, each from the end of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Where the first begins.
+    /// The start of the first.
     pub offset: u64,
-    /// What all of them move.
+    /// The bytes of all of them.
     pub bytes: u64,
-    /// How many they are.
+    /// The number of calls.
     pub calls: u64,
     /// The largest power of two that divides the size of each.
-    grain: u64,
+    alignment: u64,
 }
 
 impl Transfer {
     fn one(direction: Direction, offset: u64, bytes: u64) -> Self {
-        Self { direction, offset, bytes, calls: 1, grain: grain(bytes) }
+        Self { direction, offset, bytes, calls: 1, alignment: alignment(bytes) }
     }
 
-    /// The size of a call: of each if all are alike, otherwise the mean, and whole pages if all are.
+    /// The size of each call if all are alike, otherwise the mean; whole pages if all are.
     #[must_use]
     pub fn piece(&self) -> u64 {
-        self.bytes.div_ceil(self.calls.max(1)).next_multiple_of(self.grain)
+        self.bytes.div_ceil(self.calls.max(1)).next_multiple_of(self.alignment)
     }
 
     fn is_followed_by(&self, direction: Direction, offset: u64) -> bool {
@@ -40,19 +40,19 @@ impl Transfer {
     }
 }
 
-/// The largest power of two that divides a size, of what matters: pages.
-fn grain(bytes: u64) -> u64 {
+/// Returns the largest power of two, up to a page, that divides a size.
+fn alignment(bytes: u64) -> u64 {
     1 << bytes.trailing_zeros().min(12)
 }
 
-/// What one call of a library comes to, or many.
+/// The work of one call of a library, or of many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Bytes copied between the program and the stream's buffer.
     pub copied: u64,
-    /// How often lseek(2) is called.
+    /// The number of calls of lseek(2).
     pub seeks: u64,
-    /// What else the kernel is asked, in this order.
+    /// All other system calls, in this order.
     pub transfers: Vec<Transfer>,
 }
 
@@ -64,20 +64,20 @@ impl Work {
 
     /// Adds the same calls `times` times, one after the other.
     pub(super) fn append(&mut self, one: &Transfer, times: u64) {
-        let Transfer { direction, offset, grain, .. } = *one;
+        let Transfer { direction, offset, alignment, .. } = *one;
         let (bytes, calls) = (one.bytes * times, one.calls * times);
         match self.transfers.last_mut() {
             _ if times == 0 => {}
             Some(last) if last.is_followed_by(direction, offset) => {
                 last.bytes += bytes;
                 last.calls += calls;
-                last.grain = last.grain.min(grain);
+                last.alignment = last.alignment.min(alignment);
             }
-            _ => self.transfers.push(Transfer { direction, offset, bytes, calls, grain }),
+            _ => self.transfers.push(Transfer { direction, offset, bytes, calls, alignment }),
         }
     }
 
-    /// Where a file ends after that which has ended at `end`.
+    /// Returns the end of a file that ended at `end` before.
     #[must_use]
     pub fn end_of_file(&self, end: u64) -> u64 {
         let writes = self.transfers.iter().filter(|each| each.direction == Direction::Write);

@@ -1,12 +1,12 @@
-//! What becomes of bytes that a program gives to a stream.
+//! Writes to a stream.
 
 use super::stream::{Holds, Stream};
 use super::{Direction, Library, Refusal, Work};
 
-/// glibc rounds what it writes past the buffer to whole buffers from this size on (`_IO_new_file_xsputn`).
+/// From this size on glibc rounds a write past the buffer to whole buffers (`_IO_new_file_xsputn`).
 pub(super) const LEAST_BLOCK: u64 = 128;
 
-/// libstdc++ writes at once what is as long as this, together with what the buffer holds (`__chunk` in `basic_filebuf::xsputn`).
+/// libstdc++ writes so many bytes at once, together with those in the buffer (`__chunk` in `basic_filebuf::xsputn`).
 const CXX_CHUNK: u64 = 1024;
 
 impl Stream {
@@ -25,8 +25,8 @@ impl Stream {
         Ok(work)
     }
 
-    /// Many calls. Those that only fill the buffer are one step; as soon as one that does more leaves it as the one before did, so do all
-    /// that follow.
+    /// Puts many calls. Those that only fill the buffer are one step. As soon as one that does more leaves it as the one before did,
+    /// so do all that follow.
     fn put_all(&mut self, calls: u64, bytes: u64, work: &mut Work) {
         let (mut left, mut last) = (calls, None);
         while left > 0 {
@@ -54,7 +54,7 @@ impl Stream {
         }
     }
 
-    /// One call.
+    /// Puts one call.
     fn put(&mut self, bytes: u64, work: &mut Work) {
         match self.library {
             _ if self.is_unbuffered() => {
@@ -94,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// `basic_filebuf::xsputn`: what does not fit, and whatever is large, goes with what is there in one writev(2).
+    /// `basic_filebuf::xsputn`: bytes that do not fit, and large calls, go with the buffer in one writev(2).
     fn put_to_cxx(&mut self, bytes: u64, work: &mut Work) {
         self.begin_writing();
         if bytes < self.room().min(CXX_CHUNK) {
@@ -104,7 +104,7 @@ impl Stream {
         self.write_through(unwritten + bytes, work);
     }
 
-    /// `_io_BufferedWriter_write_impl`, and `BufferedOutputStream.write`: what does not fit comes after a write of what is there.
+    /// `_io_BufferedWriter_write_impl`, and `BufferedOutputStream.write`: bytes that do not fit come after a write of the buffer.
     fn put_after_what_is_there(&mut self, bytes: u64, goes_past: bool, work: &mut Work) {
         self.begin_writing();
         if bytes > self.room() || bytes >= self.buffer {
@@ -116,7 +116,7 @@ impl Stream {
         }
     }
 
-    /// How many calls of so many bytes only fill the buffer.
+    /// Returns how many calls of so many bytes only fill the buffer.
     fn fitting(&self, bytes: u64) -> u64 {
         let room = self.room();
         match self.library {
@@ -128,13 +128,13 @@ impl Stream {
         }
     }
 
-    /// Whether calls of so many bytes make glibc write one full buffer after the other.
+    /// True if calls of so many bytes make glibc write one full buffer after the other.
     fn fills_block_by_block(&self, bytes: u64) -> bool {
         let is_whole = self.unwritten().0 + self.room() == self.buffer;
         self.library == Library::C && self.buffer >= LEAST_BLOCK && is_whole && bytes < self.buffer
     }
 
-    /// A full buffer is written when there is a byte more.
+    /// Puts calls that write a full buffer when there is a byte more.
     fn put_block_by_block(&mut self, bytes: u64, work: &mut Work) {
         let Holds::Written { at, unwritten, .. } = self.holds else {
             unreachable!("a buffer with room is written to")
@@ -161,7 +161,7 @@ impl Stream {
         true
     }
 
-    /// Room in the buffer; there is some only while it is written to, but in C++, Python and Java also before.
+    /// The room in the buffer. In C there is some only while it is written to, in C++, Python and Java also before.
     fn room(&self) -> u64 {
         match (self.holds, self.library) {
             (Holds::Written { room, .. }, _) => room,
@@ -171,7 +171,7 @@ impl Stream {
         }
     }
 
-    /// What a buffer takes; libstdc++ keeps a byte for `overflow` (`_M_set_buffer`).
+    /// The capacity of a buffer; libstdc++ keeps a byte for `overflow` (`_M_set_buffer`).
     fn capacity(&self) -> u64 {
         match self.library {
             _ if self.is_unbuffered() => 0,
@@ -184,7 +184,7 @@ impl Stream {
         (self.unwritten().0, self.room())
     }
 
-    /// Copies bytes into the buffer, where they fit.
+    /// Copies bytes that fit into the buffer.
     fn keep(&mut self, bytes: u64, work: &mut Work) {
         if bytes == 0 {
             return;
@@ -198,7 +198,7 @@ impl Stream {
         work.copied += bytes;
     }
 
-    /// Writes what is unwritten; then the buffer has all of its room.
+    /// Writes all unwritten bytes; then the buffer has all of its room.
     pub(super) fn write_out(&mut self, work: &mut Work) {
         if self.unwritten().0 > 0 {
             return self.write_through(self.unwritten().0, work);
@@ -209,7 +209,7 @@ impl Stream {
         }
     }
 
-    /// Writes bytes with one call, what is unwritten among them; then the buffer is empty.
+    /// Writes bytes with one call, together with unwritten ones; then the buffer is empty.
     fn write_through(&mut self, bytes: u64, work: &mut Work) {
         let Holds::Written { at, .. } = self.holds else {
             unreachable!("only what is written to is written")
@@ -229,7 +229,7 @@ impl Stream {
         self.end = self.end.max(self.position);
     }
 
-    /// So many bytes more were written in the same way.
+    /// Notes so many bytes more, written in the same way.
     fn go_on(&mut self, bytes: u64) {
         self.position += bytes;
         self.end = self.end.max(self.position);

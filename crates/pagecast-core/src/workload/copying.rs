@@ -1,4 +1,4 @@
-//! How bytes get from file to file.
+//! Describes copies from file to file.
 
 use thiserror::Error;
 
@@ -34,14 +34,14 @@ impl CopyBy {
         (!self.is_in_kernel()).then_some(Bytes(256 << 10))
     }
 
-    /// Whether the bytes stay in the kernel.
+    /// True if the bytes stay in the kernel.
     #[must_use]
     pub fn is_in_kernel(self) -> bool {
         self != Self::ReadWrite
     }
 }
 
-/// Why a copy cannot be.
+/// The reason for which a copy is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CopyRefusal {
     /// From a file to itself.

@@ -1,8 +1,8 @@
-//! What a program does with a file that it has mapped (mmap(2)).
+//! Describes operations on a file that is mapped (mmap(2)).
 
 use crate::units::Bytes;
 
-/// A file that is not mapped is mapped by whoever reads or writes it so, as far as it is read or written, and unmapped then.
+/// An operation on a file that is not mapped maps the bytes that it reads or writes, and unmaps them at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappedCall {
     /// mmap(2) of a whole file: it stays mapped. Takes no time by itself.
@@ -13,25 +13,25 @@ pub enum MappedCall {
     Read {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is said of the mapping.
+        /// The advice for the mapping.
         advice: MapAdvice,
     },
     /// Bytes of a shared mapping are written, one after the other. The file stays as long as it is.
     Write {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
-        /// What is said of the mapping.
+        /// The advice for the mapping.
         advice: MapAdvice,
     },
     /// msync(2) of a shared mapping.
     Sync {
         /// First byte.
         offset: u64,
-        /// How many bytes; `None` is up to the end of the file.
+        /// The number of bytes; `None` is up to the end of the file.
         bytes: Option<Bytes>,
         /// MS_ASYNC, with which nothing happens (Linux 2.6.19 and later); otherwise MS_SYNC.
         is_async: bool,
@@ -51,7 +51,7 @@ impl MappedCall {
         }
     }
 
-    /// What is said of the mapping, if it is touched.
+    /// The advice for the mapping, if it is touched.
     #[must_use]
     pub fn advice(&self) -> Option<MapAdvice> {
         match *self {
@@ -72,7 +72,7 @@ impl MappedCall {
     }
 }
 
-/// What madvise(2) says of a mapping before it is touched.
+/// The advice of madvise(2) on a mapping before it is touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MapAdvice {
     /// MADV_NORMAL: pages around one that is missed are read with it.

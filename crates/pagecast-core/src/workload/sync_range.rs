@@ -1,4 +1,4 @@
-//! What sync_file_range(2) is asked to do.
+//! Describes the actions of sync_file_range(2).
 
 /// A flag of sync_file_range(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +23,13 @@ impl SyncRangeFlag {
 pub struct SyncRangeFlags(u8);
 
 impl SyncRangeFlags {
-    /// Whether the flag is set.
+    /// True if the flag is set.
     #[must_use]
     pub fn has(self, flag: SyncRangeFlag) -> bool {
         self.0 & (1 << flag as u8) != 0
     }
 
-    /// Whether all of them are: what is dirty is written for the caller, who waits for it (WB_SYNC_ALL).
+    /// True if all of them are: what is dirty is written for the caller, who waits for it (WB_SYNC_ALL).
     #[must_use]
     pub fn are_all(self) -> bool {
         SyncRangeFlag::ALL.iter().all(|&flag| self.has(flag))

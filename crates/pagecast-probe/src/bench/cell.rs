@@ -1,4 +1,4 @@
-//! What the matrix of the benchmark is made of.
+//! Names the cells of the benchmark's matrix.
 
 use std::num::NonZero;
 
@@ -20,7 +20,7 @@ impl Mode {
     pub const ALL: [Self; 2] = [Self::Buffered, Self::Direct];
 }
 
-/// What is done, and what is in the page cache before.
+/// An access, and the state of the page cache before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Writing files that were not there; of a device, what is not cached.
@@ -39,7 +39,7 @@ impl Access {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::WriteNew, Self::Overwrite, Self::ReadCold, Self::ReadWarm];
 
-    /// Which way bytes go.
+    /// The direction of the bytes.
     #[must_use]
     pub fn direction(self) -> Direction {
         match self {
@@ -54,13 +54,13 @@ impl Access {
 pub struct Cell {
     /// Through the cache or past it.
     pub mode: Mode,
-    /// What is done.
+    /// The access.
     pub access: Access,
     /// On the device that was given, and not in files.
     pub on_device: bool,
-    /// How many bytes a call moves.
+    /// The bytes of a call.
     pub call: NonZero<u64>,
-    /// How many threads.
+    /// The number of threads.
     pub threads: NonZero<usize>,
 }
 

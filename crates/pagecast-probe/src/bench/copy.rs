@@ -1,8 +1,8 @@
-//! The rate at which memory is copied in calls of a size: what a page cache could give at most, without system calls, without a
+//! Measures the rate at which memory is copied in calls of a size: the most that a page cache could give, without system calls, without a
 //! tree of pages.
 //!
-//! A read copies from memory that is large, as the page cache is, to a small buffer that is used again; a write the other way.
-//! Left out: memory of another node.
+//! A read copies from memory that is large, as the page cache is, to a small buffer that is used again; a write the other way. Left out:
+//! memory of another node.
 
 use std::hint::black_box;
 use std::num::NonZero;

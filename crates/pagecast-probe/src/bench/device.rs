@@ -1,4 +1,4 @@
-//! A block device that is given to be overwritten, and that nobody else has.
+//! Takes a block device that may be overwritten, and that nobody else has.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub struct Device {
     pub path: PathBuf,
     /// Its number.
     pub number: u64,
-    /// What it has.
+    /// Its size.
     pub size: Bytes,
     pub(super) buffered: OwnedFd,
     pub(super) direct: OwnedFd,

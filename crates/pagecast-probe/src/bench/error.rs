@@ -1,4 +1,4 @@
-//! Why a benchmark cannot be made, or could not go on.
+//! Names the reasons why a benchmark cannot be made, or could not go on.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use pagecast_core::units::Bytes;
 use crate::error::{ProbeError, Trouble, shown};
 use crate::watch::Interrupted;
 
-/// Why there is no measurement.
+/// The reasons for which there is no measurement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -17,11 +17,11 @@ pub enum BenchError {
         "{needed} of memory are needed for a size of {size}, and only {available} are available; take a smaller size"
     )]
     NoMemory {
-        /// What is read and written.
+        /// The bytes read and written.
         size: Bytes,
         /// That, and buffers.
         needed: Bytes,
-        /// What the machine, or the cgroup that we are in, can give without swapping.
+        /// The memory that the machine, or our cgroup, can give without swapping.
         available: Bytes,
     },
     /// Less for a thread than a call moves.
@@ -31,7 +31,7 @@ pub enum BenchError {
     TooSmall {
         /// Of all threads.
         size: Bytes,
-        /// How many.
+        /// The number.
         threads: usize,
         /// The largest call.
         call: Bytes,
@@ -44,7 +44,7 @@ pub enum BenchError {
     NoDirect {
         /// The directory.
         path: PathBuf,
-        /// What it is on.
+        /// Its file system.
         file_system: String,
     },
     /// A path that is no block device.
@@ -60,9 +60,9 @@ pub enum BenchError {
     DeviceTooSmall {
         /// The device.
         path: PathBuf,
-        /// What it has.
+        /// Its size.
         has: Bytes,
-        /// What would be written.
+        /// The bytes to be written.
         needed: Bytes,
     },
     /// A system call that failed while it was measured.
@@ -72,7 +72,7 @@ pub enum BenchError {
         path: PathBuf,
         /// The system call.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A setting that the kernel does not take.
@@ -80,17 +80,17 @@ pub enum BenchError {
     Setting {
         /// As sysctl calls it.
         name: String,
-        /// What was asked for.
+        /// The value asked for.
         value: u64,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// More threads than there may be.
     #[error("{threads} threads cannot be started ({source}); raise `ulimit -u`, or take fewer")]
     NoThread {
-        /// How many.
+        /// The number.
         threads: usize,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Somebody else changes settings.
@@ -117,7 +117,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// What is wrong with a path.
+/// Returns the trouble with a path.
 pub(super) fn trouble(path: &Path, doing: &'static str, error: io::Error) -> BenchError {
     ProbeError::Path { path: path.to_owned(), trouble: Trouble::new(doing, error) }.into()
 }

@@ -1,4 +1,4 @@
-//! One measurement: threads that move bytes at the same time, each in a part of its own.
+//! Makes one measurement: threads that move bytes at the same time, each in a part of its own.
 
 use std::io;
 use std::num::NonZero;
@@ -10,23 +10,23 @@ use super::together::together;
 use crate::io::{Cause, Direction, Io, Memory, Offsets, Times, Transfer, transfer};
 use crate::watch::{Progress, Watcher};
 
-/// What one thread moves.
+/// The bytes that one thread moves.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a, F> {
-    /// Where.
+    /// The place.
     pub file: &'a F,
     /// From here.
     pub offset: u64,
-    /// So much.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
-/// How bytes are moved.
+/// The way in which bytes are moved.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// How many with one call.
+    /// The bytes of one call.
     pub call: NonZero<u64>,
     /// After this time nothing more is begun.
     pub limit: Nanos,
@@ -36,18 +36,18 @@ pub struct Way {
     pub thread: &'static str,
 }
 
-/// What was moved, and how long it took.
+/// The bytes moved, and the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// By all threads.
     pub bytes: Bytes,
-    /// When the first call began.
+    /// The start of the first call.
     pub begun: Nanos,
-    /// When the last call ended.
+    /// The end of the last call.
     pub ended: Nanos,
-    /// Whether all was moved before the limit.
+    /// True if all was moved before the limit.
     pub is_whole: bool,
-    /// How long threads were ready and had no processor, all of them together.
+    /// The time for which threads were ready and had no processor, summed over them.
     pub waited: Nanos,
 }
 
@@ -59,7 +59,7 @@ impl Outcome {
     }
 }
 
-/// Why a measurement ended without one.
+/// The reasons for which a measurement has no result.
 #[derive(Debug)]
 pub enum Broken {
     /// Somebody wanted it to.
@@ -70,7 +70,7 @@ pub enum Broken {
     Failed(usize, io::Error),
 }
 
-/// What a thread did.
+/// The work of a thread.
 struct Done {
     bytes: u64,
     begun: Nanos,

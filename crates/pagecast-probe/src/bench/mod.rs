@@ -1,12 +1,11 @@
-//! The page cache benchmark: reads and writes of one kind at a time, with what is cached of the files made so and verified before,
-//! and looked at afterwards.
+//! Measures reads and writes of one kind at a time, with the cached state of the files made and verified before, and looked at afterwards.
 //!
-//! A [`Bench`] has a folder of its own, and a block device if one was given. [`Bench::run`] makes one measurement of one [`Cell`]:
-//! it makes the files, brings them into the state that the cell wants, and counts what memory and what the device has served.
-//! [`copy()`] is the rate that is compared with; [`settings`] are what may be changed meanwhile.
+//! A [`Bench`] has a folder of its own, and a block device if one was given. [`Bench::run`] makes one measurement of one [`Cell`]: it makes
+//! the files, brings them into the state of the cell, and counts the bytes from memory and from the device. [`copy()`] is the rate for
+//! comparison; [`settings`] are the kernel settings that may be changed meanwhile.
 //!
-//! Every thread has a file of its own (of a device, a range of its own): threads that write one file wait for each other at its lock,
-//! and that is not what is measured here. Left out: random access, and depth without threads (io_uring, aio).
+//! Every thread has a file of its own (of a device, a range of its own). Threads that write one file wait for each other at its lock, which
+//! is not measured here. Left out: random access, and depth without threads (io_uring, aio).
 
 mod cell;
 mod copy;
@@ -53,20 +52,20 @@ const TRIES: u32 = 5;
 const PREPARE: &str = "prepare";
 const ENDLESS: Nanos = Nanos(u64::MAX);
 
-/// What one measurement gave.
+/// The result of one measurement.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// What was moved in what time.
+    /// The bytes moved and their time.
     pub outcome: Outcome,
     /// Of a write: until all of it was durable (fsync).
     pub durable: Option<Nanos>,
-    /// Whether the page cache had what it should have before.
+    /// True if the page cache had what it should have before.
     pub is_prepared: bool,
     /// Of the parts that are read or written.
     pub before: Residency,
     /// Right after.
     pub after: Residency,
-    /// How much the device served; the rest was memory.
+    /// The bytes from the device; the rest came from memory.
     pub by_device: Option<Bytes>,
     /// What this process asked for and got meanwhile.
     pub own: Option<ProcessCounters>,
@@ -143,7 +142,7 @@ impl Bench {
         Ok(Self { place, directory, file_system, prober, size: need.size, limit, device, laid_out: None })
     }
 
-    /// Where the files are.
+    /// The folder of the files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.place.path()

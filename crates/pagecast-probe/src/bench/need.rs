@@ -1,4 +1,4 @@
-//! What a benchmark needs, and whether it is there.
+//! Checks that everything is there that a benchmark needs.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -16,13 +16,13 @@ const BLOCK: u64 = 4096;
 /// What is asked for, as far as it says how much there must be.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
-    /// What all threads together read or write.
+    /// The bytes that all threads together read or write.
     pub size: Bytes,
     /// The largest call.
     pub call: NonZero<u64>,
     /// The most threads.
     pub threads: NonZero<usize>,
-    /// Whether files are to be cached as a whole: some cells read or write what is.
+    /// True if files are to be cached as a whole: some cells read or write what is.
     pub is_cached: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn check(directory: &Path, need: Need) -> Result<Place, BenchError> {
     Ok(Place { file_system, free: folder.space()?.free, available })
 }
 
-/// What each thread moves.
+/// Returns the bytes that each thread moves.
 pub(super) fn share(size: Bytes, threads: NonZero<usize>) -> u64 {
     size.0 / threads.get() as u64 / BLOCK * BLOCK
 }

@@ -1,4 +1,4 @@
-//! Where the bytes of a measurement came from, or where they are: memory or the device.
+//! Finds out whether the bytes of a measurement came from memory or the device, or are there.
 
 use pagecast_core::units::Bytes;
 
@@ -6,12 +6,12 @@ use crate::counters::DeviceCounters;
 use crate::io::Direction;
 use crate::residency::Residency;
 
-/// What is known after a measurement.
+/// The facts known after a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     pub direction: Direction,
     pub is_direct: bool,
-    /// What was moved.
+    /// The bytes moved.
     pub bytes: Bytes,
     /// What the kernel read from devices for this process meanwhile (/proc/self/io).
     pub own_read: Option<Bytes>,

@@ -1,8 +1,8 @@
-//! Kernel settings that are changed for a while, and put back whatever happens.
+//! Changes kernel settings for a while, and puts them back whatever happens.
 //!
-//! What was there before is written to a record in /run before anything is changed. The record is locked (flock(2)) as long as its
-//! owner lives; a record that nobody holds was left by a process that was killed, and the next one puts its values back. A
-//! record of an earlier boot means nothing: the kernel began with its own values.
+//! The old values are written to a record in /run before anything is changed. The record is locked (flock(2)) as long as its owner lives. A
+//! record that nobody holds was left by a process that was killed, and the next one puts its values back. A record of an earlier boot means
+//! nothing: the kernel began with its own values.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::error::BenchError;
 use crate::error::ProbeError;
 
-/// What may be changed: the files of /proc/sys/vm that say when dirty pages are written.
+/// The settings that may be changed: the files of /proc/sys/vm that decide when dirty pages are written.
 pub const NAMES: [&str; 6] = [
     "dirty_background_bytes",
     "dirty_background_ratio",
@@ -31,7 +31,7 @@ const PAIRS: [(&str, &str); 2] =
 /// A setting and its value.
 pub type Setting = (&'static str, u64);
 
-/// Where settings and the record are.
+/// The paths of the settings and the record.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     settings: PathBuf,

@@ -1,4 +1,4 @@
-//! Threads that begin at the same moment, and somebody who looks meanwhile.
+//! Starts threads at the same moment, and a look at them meanwhile.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::watch::LOOK_PERIOD;
 
-/// What threads wait for until all are ready.
+/// A gate at which threads wait until all are ready.
 #[derive(Default)]
 struct Gate {
     state: Mutex<(usize, Option<bool>)>,

@@ -1,10 +1,10 @@
-//! What the page cache costs a thread: new pages, pages that are there, memory touched for the first time, and pages taken away.
+//! Measures the cost of the page cache for a thread: new pages, cached pages, memory touched for the first time, and pages taken away.
 //!
-//! A file is written, written again, read twice and cut to nothing, with calls of one size. With calls of several sizes that tells
-//! costs per call from costs per byte; writing again tells pages from copies. Nothing waits for a device as long as the file is
-//! smaller than what makes the flusher start: its pages are gone before they are 30 s old.
+//! A file is written, written again, read twice and cut to nothing, with calls of one size. Calls of several sizes separate costs per call
+//! from costs per byte; writing again separates pages from copies. Nothing waits for a device as long as the file is too small to start the
+//! flusher: its pages are gone before they are 30 s old.
 //!
-//! Times are those of the processor: whoever else wants it, and however long a thread waits for it, a copy costs the same.
+//! Times are those of the processor: a copy costs the same however long its thread waits for one.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::together::together;
 use super::{Clock, Failed, Spent, doing, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Times, Transfer, transfer};
 
-/// What to copy.
+/// A copy to be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Copying {
     /// Bytes of the file of each thread.
@@ -25,11 +25,11 @@ pub struct Copying {
     pub call: NonZero<u64>,
     /// Threads, each with a file of its own.
     pub threads: NonZero<usize>,
-    /// Whether the memory that is touched for the first time may come in huge pages.
+    /// True if the memory that is touched for the first time may come in huge pages.
     pub huge: bool,
 }
 
-/// What a thread took for all bytes, in time of its processor.
+/// The processor time of a thread for all bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copies {
     /// Writing them to pages that are not there.

@@ -1,7 +1,7 @@
-//! What a device moves: streams of calls of one size, past the page cache where the file system lets us, one or several at once.
+//! Measures the rates of a device: streams of calls of one size, past the page cache if the file system allows it, one or several at once.
 //!
-//! Where O_DIRECT is refused, what is read was dropped from the cache before, and what is written is made durable within the time.
-//! Then read-ahead and write-back make calls larger than they are.
+//! If O_DIRECT is refused, bytes to be read are dropped from the cache before, and written bytes are made durable within the time. Then
+//! read-ahead and write-back make calls larger than they are.
 
 use std::io::ErrorKind;
 use std::num::NonZero;
@@ -30,19 +30,19 @@ pub enum Order {
 /// One who reads or writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Where its part of the file begins.
+    /// The start of its part of the file.
     pub from: u64,
-    /// How long that part is; at least one call.
+    /// The length of that part; at least one call.
     pub length: u64,
     /// Bytes of one call.
     pub call: NonZero<u64>,
     /// In which order.
     pub order: Order,
-    /// Whether it goes past the page cache.
+    /// True if it goes past the page cache.
     pub is_direct: bool,
-    /// Whether each of its writes is durable when it returns (O_DSYNC).
+    /// True if each of its writes is durable when it returns (O_DSYNC).
     pub is_durable: bool,
 }
 
@@ -68,11 +68,11 @@ fn mix(value: u64) -> u64 {
 /// When streams end: at the first call that reaches one of these. Each makes at least one call.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// What each stream moves at most.
+    /// The most bytes of each stream.
     pub bytes: u64,
-    /// What each takes at most.
+    /// The longest time of each.
     pub time: Nanos,
-    /// How often it notes how far it is.
+    /// The time between two notes of its progress.
     pub mark: Nanos,
 }
 

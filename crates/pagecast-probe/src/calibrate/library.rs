@@ -1,4 +1,4 @@
-//! What a stream of the C library has: memory that is copied, and a buffer.
+//! Measures the C library's streams: its copies in memory, and its buffer.
 
 use std::num::NonZero;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! What mappings of a file cost a thread: mapping it, faults to read pages that are in the cache, and to write to them.
+//! Measures the cost of mappings of a file for a thread: mapping it, faults that read cached pages, and faults that write to them.
 //!
-//! A file is written with calls of one size, which says how long its folios are, and then read and written over twice each: with
-//! calls, and through a mapping of all of it. Then some pages of it are mapped, read and unmapped one by one. Nothing waits for a
-//! device, as in [`super::copies()`].
+//! A file is written with calls of one size, which determines its folios. Then it is read and written over twice each: with calls, and
+//! through a mapping of all of it. Then some pages of it are mapped, read and unmapped one by one. Nothing waits for a device, as in
+//! [`super::copies()`].
 //!
-//! Times are those of the processor. Those of a mapping begin when it is there and end when it is gone.
+//! Times are those of the processor. The times of a mapping begin when it is there and end when it is gone.
 
 use std::io;
 use std::num::NonZero;
@@ -22,7 +22,7 @@ const PAGE: NonZero<usize> = NonZero::new(4096).unwrap();
 /// So many pages are mapped one by one.
 const ALONE: u64 = 256;
 
-/// What a thread took for all bytes, in time of its processor.
+/// The processor time of a thread for all bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mappings {
     /// Reading them with calls of 1 MiB,

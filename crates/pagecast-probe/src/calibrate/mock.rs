@@ -1,4 +1,4 @@
-//! A kernel with a page cache and a device whose costs are known to the nanosecond, and a clock that only they move.
+//! Plays a kernel with a page cache and a device whose costs are known to the nanosecond, and a clock that only they move.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::io::{Direction, Io, Memory, Open, Sync};
 
 const PAGE: u64 = 4096;
 
-/// What this kernel charges.
+/// The costs of this kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     /// A call that finds its pages in the cache.
@@ -40,7 +40,7 @@ pub(super) struct Costs {
     pub bucket_bytes: u64,
     pub refill_ns_per_byte: u64,
     pub refuses_direct: bool,
-    /// What fits on the disk.
+    /// The room on the disk.
     pub room: u64,
 }
 
@@ -66,7 +66,7 @@ impl Costs {
     };
 }
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub(super) struct Kernel {
     costs: Costs,
     state: Mutex<State>,
@@ -119,7 +119,7 @@ impl Kernel {
         Self { costs, state: Mutex::new(state) }
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub fn files(&self) -> usize {
         self.state().files.len()
     }

@@ -1,12 +1,14 @@
-//! Measuring loops of a calibration: what the storage and the page cache of a machine take for what.
+//! Measures the cost of storage and page cache operations, for a calibration.
 //!
-//! Each file measures one thing on whatever [`Io`] it is given, and gives the times as they were: what they mean is fitted
-//! elsewhere. [`copies()`] are those of the page cache, [`streams()`] those of the device, [`syncs()`] what waiting for it costs,
-//! [`drain()`], [`beside()`] and [`fill()`] what write-back does and does to a writer, [`memory()`] and [`stream_buffer()`] what the C
-//! library does, [`touches()`] what new memory costs, [`mappings()`] what faults of a mapping do. A [`Session`] does it on real files, which are gone
-//! afterwards.
+//! Each file measures one thing on the [`Io`] it is given, and returns raw times; they are fitted elsewhere.
 //!
-//! Left out: depth from one thread (io_uring), memory of other nodes, and reclaim, for which memory would have to be filled.
+//! - [`copies()`]: the page cache; [`mappings()`]: faults of a mapping; [`touches()`]: new memory.
+//! - [`streams()`]: the device; [`syncs()`]: waiting for it.
+//! - [`drain()`], [`beside()`] and [`fill()`]: write-back, and a writer beside it.
+//! - [`memory()`] and [`stream_buffer()`]: the C library.
+//!
+//! A [`Session`] measures on real files, which are gone afterwards. Left out: depth from one thread (io_uring), memory of other nodes, and
+//! reclaim, for which memory would have to be filled.
 
 mod copies;
 mod device;
@@ -42,7 +44,7 @@ pub use writeback::{Beside, beside, cut, drain, fill, put};
 /// Bytes that were moved, and how long it took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// How many.
+    /// The number.
     pub bytes: u64,
     /// With how many calls.
     pub calls: u64,
@@ -54,12 +56,12 @@ pub struct Moved {
     pub marks: Vec<(Nanos, u64)>,
 }
 
-/// Why a measurement has no result.
+/// The reasons for which a measurement has no result.
 #[derive(Debug)]
 pub enum Failed {
     /// Somebody wanted it to end.
     Stopped,
-    /// What the kernel said.
+    /// The kernel's error.
     Kernel {
         /// The system call.
         doing: &'static str,

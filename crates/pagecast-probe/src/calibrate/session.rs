@@ -1,4 +1,4 @@
-//! Measuring on real files, in a folder that is gone afterwards.
+//! Measures on real files, in a folder that is gone afterwards.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ impl Session {
         Ok(Self { workplace })
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.workplace.path()

@@ -1,6 +1,6 @@
-//! What it costs to wait for the device: a block written and made durable, again and again.
+//! Measures waiting for the device: a block written and made durable, again and again.
 //!
-//! Times are by the clock, without what the thread waited for a processor: with others on it each wait ends with a tick of theirs.
+//! Times are by the clock, without waits for a processor: with other threads on it each wait ends with a tick of theirs.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -12,7 +12,7 @@ use pagecast_core::workload::OpenFlag;
 use super::{Failed, doing, make, new_file, random_memory};
 use crate::io::{Direction, Io, Memory, Offsets, Sync, Times, Transfer, transfer};
 
-/// How the writer waits.
+/// The ways in which the writer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
     /// fsync(2) after each write; its time alone counts.

@@ -1,4 +1,4 @@
-//! Threads that begin together.
+//! Starts threads together.
 
 use std::sync::Barrier;
 use std::thread;

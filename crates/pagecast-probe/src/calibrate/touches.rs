@@ -1,7 +1,7 @@
-//! What memory takes that is touched for the first time: after it was free for long, and again just after it was given back.
+//! Measures the first touch of memory: after it was free for long, and again just after it was given back.
 //!
-//! A virtual machine may have given free memory to its host (`mm/page_reporting.c`), which takes a while to give it some again. What was
-//! freed a moment ago is still there. Times are those of the processor, piece by piece: what others have just freed is taken first.
+//! A virtual machine may have given free memory to its host (`mm/page_reporting.c`), which takes a while to give it some again. Memory
+//! freed a moment ago is still there. Times are those of the processor, piece by piece: memory that others have just freed is taken first.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::io::{Io, Memory};
 
 const PAGE: usize = 4096;
 
-/// What each piece took.
+/// The time of each piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Touches {
     /// At first.

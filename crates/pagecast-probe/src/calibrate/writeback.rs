@@ -1,8 +1,7 @@
-//! What write-back does: how fast it empties the cache, what it takes from one who writes new pages of the same file meanwhile, and
-//! how long it then takes to cut a file whose blocks are on the disk.
+//! Measures write-back: its rate, its cost for a writer of new pages of the same file, and the time to cut a file with blocks on the disk.
 //!
-//! sync_file_range(2) of the pages that are there stands in for the flusher: the same pages go the same way, at a moment that we
-//! know. Left out: the flusher of the kernel itself, whose beginning depends on what else is dirty.
+//! sync_file_range(2) of the cached pages stands in for the flusher: the same pages go the same way, at a known moment. Left out: the
+//! flusher of the kernel itself, whose start depends on other dirty pages.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -21,7 +20,7 @@ pub struct Beside {
     pub alone: Moved,
     /// New pages of the same file, while those of before are written.
     pub beside: Moved,
-    /// What was written back meanwhile.
+    /// The bytes written back meanwhile.
     pub drained: Moved,
 }
 

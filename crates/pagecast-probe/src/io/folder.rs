@@ -1,4 +1,4 @@
-//! A directory that is never left: whatever a path says, and whoever puts links into it meanwhile.
+//! Opens files below a directory and never leaves it, whatever a path says and whatever links are put into it meanwhile.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What a file system has left.
+/// The room of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {
     /// For this user (`f_bavail`).
@@ -39,14 +39,14 @@ pub struct Space {
     pub total: Bytes,
 }
 
-/// What there is to measure with in a directory.
+/// The means of measuring in a directory.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What the directory is on.
+    /// The file system of the directory.
     pub file_system: FileSystem,
     /// Free on the disk, for this user.
     pub free: Bytes,
-    /// What memory can be had without swapping.
+    /// The memory available without swapping.
     pub available: Bytes,
 }
 

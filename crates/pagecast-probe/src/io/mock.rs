@@ -1,4 +1,4 @@
-//! A kernel for tests: files are lengths, and a clock goes forward by what a call is said to cost.
+//! Plays a kernel for tests: files are lengths, and a clock goes forward by the given cost of a call.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,14 +12,14 @@ use pagecast_core::workload::{Advice, CopyBy, MapAdvice, SyncRangeFlags};
 
 use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
 
-/// What calls cost and how they go wrong.
+/// The costs and failures of calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
-    /// What each read and write costs.
+    /// The cost of each read and write.
     pub call_ns: u64,
-    /// What each byte of it costs besides.
+    /// The additional cost of each byte.
     pub ns_per_byte: u64,
-    /// What fsync and fdatasync cost.
+    /// The cost of fsync and fdatasync.
     pub sync_ns: u64,
     /// A call moves no more than this; 0 is no limit.
     pub most_of_a_call: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Costs {
     pub interrupts_every: u64,
 }
 
-/// See the module.
+/// The files of a host; see the module.
 #[derive(Default)]
 pub(crate) struct Mock {
     costs: Costs,

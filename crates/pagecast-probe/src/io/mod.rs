@@ -1,10 +1,10 @@
-//! Timed input and output on real files: what a run of a scenario, a benchmark and a calibration have in common.
+//! Times input and output on real files, for a run of a scenario, a benchmark and a calibration.
 //!
-//! [`Io`] is what they ask of the kernel, and a [`Folder`] does it, never outside its directory; in tests a mock with a clock of
+//! [`Io`] is their interface to the kernel, and a [`Folder`] implements it, never outside its directory; in tests a mock with a clock of
 //! its own stands in. [`transfer()`] is the measuring loop: calls of one size, a time for each or for every few, nothing allocated
 //! meanwhile. A [`Workplace`] is a folder that is gone afterwards, at the latest with the next one in the same place.
 //!
-//! Left out: calls that are under way together from one thread (io_uring, aio). Who wants depth takes threads.
+//! Left out: several calls under way from one thread (io_uring, aio). Depth takes threads.
 
 mod folder;
 #[cfg(test)]
@@ -29,7 +29,7 @@ pub use workplace::Workplace;
 /// The most that read(2) and write(2) move at once (`MAX_RW_COUNT`, include/linux/fs.h, with pages of 4 KiB).
 pub const MOST_OF_A_CALL: u64 = 0x7fff_f000;
 
-/// How a file is opened; always for reading and writing.
+/// The way in which a file is opened; always for reading and writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Open {
     /// O_CREAT.
@@ -40,7 +40,7 @@ pub struct Open {
     pub flags: OpenFlags,
 }
 
-/// What is waited for.
+/// The wait of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
     /// fsync(2).
@@ -51,9 +51,9 @@ pub enum Sync {
     Range {
         /// First byte.
         offset: u64,
-        /// How many bytes; 0 is to the end.
+        /// The number of bytes; 0 is to the end.
         length: u64,
-        /// Whether the pages are waited for.
+        /// True if the pages are waited for.
         wait: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! Streams of the C library, the real ones: what a run of a scenario calls where that says `fopen`.
+//! Calls the real streams of the C library, for operations of a scenario with `fopen`.
 //!
 //! A state machine that makes the same system calls would copy as the library does, and measure itself. So this calls glibc.
 
@@ -13,7 +13,7 @@ use super::folder::Folder;
 use super::{Io, Memory};
 use crate::syscall::CStream;
 
-/// What a stream is told.
+/// A call of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamCall {
     /// setvbuf(3) with memory of the stream's own; 0 is no buffer.
@@ -30,7 +30,7 @@ pub enum StreamCall {
     Close,
 }
 
-/// Who has a C library besides a kernel.
+/// A kernel with a C library.
 pub trait Streams: Io {
     /// A stream that is open, until it is closed or dropped.
     type Stream: Send;

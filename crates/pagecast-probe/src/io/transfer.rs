@@ -1,4 +1,4 @@
-//! The measuring loop: bytes moved in calls of one size, and how long each call took.
+//! Moves bytes in calls of one size, and times each call: the measuring loop.
 
 use std::io::{self, ErrorKind};
 use std::num::NonZero;
@@ -8,7 +8,7 @@ use pagecast_core::units::Nanos;
 
 use super::{Io, MOST_OF_A_CALL, Memory};
 
-/// Which way bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the file.
@@ -28,7 +28,7 @@ impl Direction {
     }
 }
 
-/// Where calls begin.
+/// The offsets of calls.
 #[derive(Clone, Copy, Debug)]
 pub enum Offsets<'a> {
     /// The first here, each where the one before has ended.
@@ -49,15 +49,15 @@ impl Offsets<'_> {
 /// Bytes to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer<'a> {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// Where.
+    /// The place.
     pub offsets: Offsets<'a>,
-    /// How many in all.
+    /// The number of bytes in all.
     pub bytes: u64,
     /// How many with one call; the last call may have less. What is more than the kernel moves at once takes several.
     pub call: NonZero<u64>,
-    /// Whether each call has the next place of the memory for itself, and not always the first.
+    /// True if each call has the next place of the memory for itself, and not always the first.
     pub spreads: bool,
 }
 
@@ -121,19 +121,19 @@ impl Times {
         (self.calls, self.bytes) = (0, 0);
     }
 
-    /// When the first call began.
+    /// The start of the first call.
     #[must_use]
     pub fn begun(&self) -> Nanos {
         self.begun
     }
 
-    /// When the last call ended.
+    /// The end of the last call.
     #[must_use]
     pub fn ended(&self) -> Nanos {
         self.ended
     }
 
-    /// How long all calls took.
+    /// The time of all calls.
     #[must_use]
     pub fn duration(&self) -> Nanos {
         self.ended - self.begun
@@ -168,22 +168,22 @@ impl Times {
 /// A transfer that did not move all of its bytes.
 #[derive(Debug)]
 pub struct Failure {
-    /// How many it did.
+    /// The bytes that it moved.
     pub moved: u64,
-    /// Where it was.
+    /// The offset at which it was.
     pub offset: u64,
-    /// Why it ended.
+    /// The cause of its end.
     pub cause: Cause,
 }
 
-/// Why a transfer ended too early.
+/// The causes of an early end of a transfer.
 #[derive(Debug)]
 pub enum Cause {
     /// Somebody wanted it to.
     Stopped,
     /// The file is shorter.
     EndOfFile,
-    /// What the kernel said.
+    /// The kernel's error.
     Failed(io::Error),
 }
 
@@ -236,7 +236,7 @@ pub fn transfer_beyond<I: Io>(
     Ok(())
 }
 
-/// What a program takes for one call.
+/// A program's parameters of one call.
 struct Call {
     direction: Direction,
     offset: u64,

@@ -1,8 +1,8 @@
-//! A folder of our own for files that are gone afterwards.
+//! Makes a folder for files that are gone afterwards.
 //!
-//! It lies in a directory that the user names, and holds a marker file that is locked (flock(2)) as long as its owner lives. The
-//! kernel lets go of the lock however a process ends, SIGKILL too; so the next one who makes a workplace in the same directory knows
-//! what was left behind, and removes that and nothing else.
+//! It lies in a directory that the user names, and holds a marker file that is locked (flock(2)) as long as its owner lives. The kernel
+//! releases the lock however a process ends, SIGKILL too. So the next workplace in the same directory finds leftovers, and removes those
+//! and nothing else.
 
 use std::fs::{self, File};
 use std::io;
@@ -65,13 +65,13 @@ impl Workplace {
         Ok(Self { directory, name, folder, is_kept: false, _marker: marker })
     }
 
-    /// What files are made in.
+    /// The folder in which files are made.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()

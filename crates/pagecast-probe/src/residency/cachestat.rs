@@ -1,4 +1,4 @@
-//! Residency by `cachestat(2)` (mm/filemap.c, `filemap_cachestat`).
+//! Measures residency by `cachestat(2)` (mm/filemap.c, `filemap_cachestat`).
 
 use std::os::fd::AsFd;
 

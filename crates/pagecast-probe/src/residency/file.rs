@@ -1,4 +1,4 @@
-//! A file that is open to be measured.
+//! Opens a file to measure it.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::walk::FileId;
 #[derive(Debug)]
 pub struct OpenFile {
     descriptor: OwnedFd,
-    /// Who it belongs to.
+    /// Its owner.
     owner: u32,
     /// Device and inode: the same for all names of a file.
     pub id: FileId,
     /// Its length when it was opened.
     pub size: Bytes,
-    /// What it takes on its device; less than the size if it has holes.
+    /// Its room on its device; less than the size if it has holes.
     pub allocated: Bytes,
     /// True for a block device.
     pub is_device: bool,

@@ -1,4 +1,4 @@
-//! Residency by `mincore(2)` (mm/mincore.c).
+//! Measures residency by `mincore(2)` (mm/mincore.c).
 
 use std::num::NonZero;
 use std::os::fd::AsFd;

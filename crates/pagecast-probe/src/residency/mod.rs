@@ -1,14 +1,13 @@
-//! What the page cache holds of files.
+//! Measures how much of a file is in the page cache.
 //!
-//! Two ways to ask the kernel. `cachestat(2)` (Linux 6.5) counts cached, dirty, written-back and evicted pages of a range and
-//! needs no mapping. `mincore(2)` says of each page of a mapping whether it is in memory, and nothing else. The first is
-//! taken where it works. On overlay it sees the empty cache of the upper inode and not that of the file below
-//! (`SYSCALL_DEFINE4(cachestat)`, mm/filemap.c, takes `f_mapping`, and overlay does not redirect it; seen on Linux 6.18),
-//! so there it is `mincore`.
+//! Two system calls tell. `cachestat(2)` (Linux 6.5) counts cached, dirty, written-back and evicted pages of a range and needs no mapping.
+//! `mincore(2)` says of each page of a mapping whether it is in memory, and nothing else. The first is taken where it works. On overlay it
+//! sees the empty cache of the upper inode and not that of the file below (`SYSCALL_DEFINE4(cachestat)`, mm/filemap.c, takes `f_mapping`,
+//! and overlay does not redirect it; seen on Linux 6.18), so there it is `mincore`.
 //!
-//! Neither disturbs what it measures: no page is read, none becomes younger. The kernel counts whole pages; of a file's last page
-//! only the bytes that belong to the file count here, so that `cached <= size`. Left out: which pages are active, and pages
-//! that are being read just now (`cachestat` counts them as cached, `mincore` does not).
+//! Neither disturbs the cache: no page is read, none becomes younger. The kernel counts whole pages. Of a file's last page only the bytes
+//! that belong to the file count here, so that `cached <= size`. Left out: which pages are active, and pages that are being read just now
+//! (`cachestat` counts them as cached, `mincore` does not).
 
 mod cachestat;
 mod file;
@@ -28,7 +27,7 @@ pub use file::OpenFile;
 pub(crate) use file::has_capability;
 pub use survey::{FileResidency, Survey, file_systems, survey};
 
-/// How the kernel is asked.
+/// The system call that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// `cachestat(2)`: knows dirty, written-back and evicted pages.
@@ -48,12 +47,12 @@ impl Method {
     }
 }
 
-/// What is in the page cache of a range of a file.
+/// The pages of a range of a file in the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residency {
     /// In memory.
     pub cached: Bytes,
-    /// What only `cachestat` knows.
+    /// The counts that only `cachestat` has.
     pub state: Option<State>,
 }
 

@@ -1,4 +1,4 @@
-//! Many files measured at once.
+//! Measures many files at once.
 
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -22,24 +22,24 @@ pub struct FileResidency {
     pub id: FileId,
     /// Its length.
     pub size: Bytes,
-    /// What it takes on its device; less than the size if it has holes.
+    /// Its room on its device; less than the size if it has holes.
     pub allocated: Bytes,
-    /// What is in memory.
+    /// Its pages in memory.
     pub residency: Residency,
-    /// How that was found out.
+    /// The method of measuring.
     pub method: Method,
-    /// What it is on.
+    /// Its file system.
     pub file_system: Arc<FileSystem>,
     /// How much of each of some equal pieces is cached; empty if no picture was asked for.
     pub cells: Vec<f64>,
 }
 
-/// What was measured.
+/// The measured files.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// Each file once, also if it has several names.
     pub files: Vec<FileResidency>,
-    /// What could not be measured, or not well.
+    /// Files that could not be measured, or not well.
     pub problems: Vec<Problem>,
     /// Files that were gone before they could be measured.
     pub vanished: u64,

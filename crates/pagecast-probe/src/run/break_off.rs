@@ -1,12 +1,12 @@
-//! How a run that is stopped gets its threads back from calls that are under way.
+//! Breaks off system calls under way, when a run is stopped.
 //!
-//! A signal that does not kill ends none of them: a buffered write looks for fatal signals only (`generic_perform_write`,
-//! mm/filemap.c; `balance_dirty_pages`, mm/page-writeback.c, sleeps killable), and fsync does not even for those
-//! (`folio_wait_writeback`). So what they work on is taken away. A read or write whose memory may no longer be touched ends with
-//! the page that it is about to copy, with EFAULT or fewer bytes. The files, which would be removed anyway, are cut to nothing: an
-//! fsync then waits only for what is on its way to the device already.
+//! A signal that does not kill ends none of them. A buffered write looks for fatal signals only (`generic_perform_write`, mm/filemap.c;
+//! `balance_dirty_pages`, mm/page-writeback.c, sleeps killable), and fsync does not even for those (`folio_wait_writeback`). So their
+//! memory and files are taken away. A read or write whose memory may no longer be touched ends with the page that it is about to copy, with
+//! EFAULT or fewer bytes. The files, which would be removed anyway, are cut to nothing: an fsync then waits only for bytes in flight to the
+//! device.
 //!
-//! What is left cannot be broken off: that rest, and sync and `drop_caches`, which concern the whole machine.
+//! Left out: that wait, and sync and `drop_caches`, which concern the whole machine.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -25,7 +25,7 @@ pub(super) struct InUse {
     of_process: Vec<Mutex<[Withdrawal; 2]>>,
 }
 
-/// Which memory of a process.
+/// A memory of a process.
 #[derive(Clone, Copy)]
 pub(super) enum Which {
     /// The one that is used again and again.

@@ -1,8 +1,8 @@
-//! When the calls of reads and writes ended, where that is wanted (`per_call`): one time for every so many calls.
+//! Records the ends of the calls of reads and writes, if wanted (`per_call`): one time for every so many calls.
 //!
-//! The room for all of them is there before time 0 (see [`super::need`]): during a transfer a time is put into it, and between two
-//! operations where the one before has ended. Left out: operations that move nothing (open, fsync) and so are one call each, and
-//! that a call beyond what the kernel moves at once takes several system calls.
+//! The room for all of them is there before time 0 (see [`super::need`]). During a transfer a time is put into it, and between two
+//! operations the end of the one before. Left out: operations that move nothing (open, fsync) and so are one call each; calls too long for
+//! the kernel to move at once, which take several system calls.
 
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
@@ -23,19 +23,19 @@ pub struct CallRow {
     pub operation: &'static str,
     /// The number of its file.
     pub file: u32,
-    /// Where the first of the calls begins.
+    /// The start of the first call.
     pub offset: u64,
-    /// What all of them moved.
+    /// The bytes that all of them moved.
     pub bytes: Bytes,
-    /// How many they are.
+    /// The number of calls.
     pub calls: u64,
-    /// When the first began.
+    /// The start of the first.
     pub start: Nanos,
-    /// When the last ended.
+    /// The end of the last.
     pub end: Nanos,
 }
 
-/// What one process notes.
+/// The notes of one process.
 pub(super) struct Calls {
     /// What its transfers note in.
     pub times: Times,

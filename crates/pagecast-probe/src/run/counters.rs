@@ -1,7 +1,7 @@
-//! The kernel's counters, read many times a second: files of /proc and /sys that stay open, and numbers found in them by their place.
+//! Reads the kernel's counters many times a second: files of /proc and /sys that stay open, and numbers found in them by their place.
 //!
-//! A line of /proc/vmstat or /proc/meminfo stays where it is as long as the machine runs. So names are compared once, and later
-//! only lines are counted.
+//! A line of /proc/vmstat or /proc/meminfo stays where it is as long as the machine runs. So names are compared once, and later only lines
+//! are counted.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,13 +19,13 @@ const ROOM: usize = 32 << 10;
 struct Wanted {
     /// Of the column.
     name: &'static str,
-    /// What the line begins with; of a line without a name, nothing.
+    /// The start of the line; empty for a line without a name.
     line: &'static str,
-    /// Which of the words after that.
+    /// The index of the word after that.
     word: usize,
-    /// What stands before the number in this word.
+    /// The text before the number in this word.
     before: &'static str,
-    /// What it is multiplied by.
+    /// The factor of the number.
     factor: u64,
 }
 
@@ -100,7 +100,7 @@ struct Source {
     wanted: &'static [Wanted],
     /// Of each line that has something, its number and what it has: indices into `wanted`.
     lines: Vec<(usize, usize)>,
-    /// Where its numbers begin in a sample.
+    /// The index of its first number in a sample.
     column: usize,
 }
 

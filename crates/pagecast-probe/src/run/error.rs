@@ -1,4 +1,4 @@
-//! Why a scenario cannot be run, or could not go on.
+//! Names the reasons why a scenario cannot be run, or could not go on.
 
 use std::io;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use pagecast_core::units::Nanos;
 use crate::error::ProbeError;
 use crate::watch::Interrupted;
 
-/// Why there is no result.
+/// The reasons for which there is no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -18,9 +18,9 @@ pub enum RunError {
     Unreal {
         /// "file:line", or the scenario's origin.
         place: String,
-        /// What it wants.
+        /// Its demand.
         what: String,
-        /// What can be done.
+        /// The remedy.
         remedy: &'static str,
     },
     /// Programs would take more memory than there is.
@@ -30,7 +30,7 @@ pub enum RunError {
     NoMemory {
         /// At a time, at most.
         needed: pagecast_core::units::Bytes,
-        /// What the machine, or the cgroup that we are in, can give without swapping.
+        /// The memory that the machine, or our cgroup, can give without swapping.
         available: pagecast_core::units::Bytes,
     },
     /// More files would be open than a process may have.
@@ -50,9 +50,9 @@ pub enum RunError {
     Endless {
         /// The scenario.
         place: String,
-        /// Who.
+        /// The process.
         process: Arc<str>,
-        /// What is asked for.
+        /// The number asked for.
         limit: usize,
     },
     /// The files are not as the scenario wants them at time 0.
@@ -60,7 +60,7 @@ pub enum RunError {
     NotReady {
         /// As the scenario calls it.
         path: Arc<str>,
-        /// What is wrong, and what can be done.
+        /// The trouble, and the remedy.
         what: String,
     },
     /// A workload that could not go on, as it could not in a simulation.
@@ -69,13 +69,13 @@ pub enum RunError {
     /// A system call that failed.
     #[error("{}: process `{}`, {operation}{} at {}: {source}{}", at.place, at.process, of(path.as_deref()), at.time, remedy(source))]
     Call {
-        /// Where.
+        /// The place.
         at: Blame,
-        /// What it wanted to do.
+        /// The operation that it was doing.
         operation: &'static str,
         /// The path, if there is one.
         path: Option<Arc<str>>,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A thread that could not be started.
@@ -83,9 +83,9 @@ pub enum RunError {
         "{processes} processes need as many threads ({source}); raise `ulimit -u` or kernel.threads-max, or run fewer"
     )]
     NoThread {
-        /// How many there are.
+        /// The number of them.
         processes: usize,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The folder, the disk or the kernel.
@@ -128,7 +128,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// Where an operation stands.
+/// Returns the place of an operation.
 pub(super) fn blame(origin: &str, process: &Arc<str>, line: Option<u32>, time: Nanos) -> Blame {
     let place = line.map_or_else(|| origin.to_owned(), |line| format!("{origin}:{line}"));
     Blame { place, process: process.clone(), time }

@@ -1,7 +1,7 @@
-//! The files of a scenario while others look at them.
+//! Keeps the files of a scenario open for observers.
 //!
-//! A file that is removed gives its pages back when nobody has it open any more. So whoever looks at files from outside keeps
-//! them open here, where the process that removes one closes it first.
+//! A removed file gives its pages back when nobody has it open any more. So observers keep files open here, and the process that removes
+//! one closes it first.
 
 use std::sync::{Mutex, MutexGuard};
 

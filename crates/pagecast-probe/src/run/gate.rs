@@ -1,4 +1,4 @@
-//! Who waits for whom: starts after ends, events, and what happens when nobody can go on.
+//! Lets processes wait for each other: starts after ends, events, and the case that nobody can go on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -7,14 +7,14 @@ use pagecast_core::units::Nanos;
 
 use super::plan::Plan;
 
-/// How many processes a deadlock names.
+/// The most processes that a deadlock names.
 const MOST_NAMED: usize = 8;
 
 /// Somebody else has stopped the run, or nobody could go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 
-/// What a process waits for.
+/// The wait of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Waits {
     /// All ends before its own start.
@@ -23,7 +23,7 @@ enum Waits {
 }
 
 struct State {
-    /// When time 0 is, once that is known.
+    /// Time 0, once that is known.
     zero: Option<Nanos>,
     signalled: Vec<bool>,
     ended: Vec<bool>,

@@ -1,4 +1,4 @@
-//! What the kernel reckons with for the disk below a folder, before anything is run: `bdi_debug_stats_show` of mm/backing-dev.c.
+//! Reads the kernel's estimates for the disk below a folder, before a run: `bdi_debug_stats_show` of mm/backing-dev.c.
 //!
 //! Needs root and debugfs where it is usually mounted. Left out: the base rate of writers, which only the trace tells.
 
@@ -12,12 +12,12 @@ use crate::io::Folder;
 
 const PLACE: &str = "/sys/kernel/debug/bdi";
 
-/// What is known of the disk.
+/// The estimates of the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learnt {
     /// The kernel's name of its write-back: the numbers of the whole disk, "254:0".
     pub bdi: String,
-    /// What it is believed to write in a second.
+    /// Its estimated write bandwidth.
     pub write_bandwidth: Option<Bytes>,
     /// Its own part of the dirty limit.
     pub dirty_limit: Option<Bytes>,

@@ -1,12 +1,11 @@
-//! A scenario for real: the same programs that are simulated, run by this kernel in a folder that is gone afterwards.
+//! Runs a scenario for real: the same programs that are simulated, on this kernel, in a folder that is gone afterwards.
 //!
-//! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`); then each
-//! process is a thread (`process`), `gate` says who may go on, and a thread beside them looks at the machine (`sampler`). What comes
-//! out has the tables of a simulation (`tables`).
+//! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`). Then each process
+//! is a thread (`process`), `gate` lets them wait for each other, and a thread beside them looks at the machine (`sampler`). The result has
+//! the tables of a simulation (`tables`).
 //!
-//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space;
-//! that changes what a page fault and the end of a process cost, and nothing about files. Nothing of the machine's settings is
-//! changed.
+//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space; that
+//! changes the cost of a page fault and of the end of a process, and nothing about files. No setting of the machine is changed.
 
 mod break_off;
 mod calls;
@@ -71,42 +70,42 @@ const LEAD: Nanos = Nanos(10_000_000);
 const PATIENCE: Nanos = Nanos(1_000_000_000);
 /// A thread does little more than system calls.
 const STACK: usize = 256 << 10;
-/// What the rest of this process has open.
+/// The open files of the rest of this process.
 const OTHER_FILES: u64 = 100;
 
-/// How a scenario is run.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// Where the folder is made.
+    /// The directory in which the folder is made.
     pub directory: &'a Path,
-    /// Whether the folder stays.
+    /// True if the folder stays.
     pub keep: bool,
-    /// How often the machine is looked at, per second; at least 1.
+    /// The looks at the machine per second; at least 1.
     pub sample_hz: u32,
-    /// Whether the kernel's events of write-back are recorded, which needs root.
+    /// True if the kernel's events of write-back are recorded, which needs root.
     pub trace: bool,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Measured {
     /// The tables of a simulation.
     pub result: SimulationResult,
-    /// What a simulation does not know of its operations.
+    /// The columns of its operations that a simulation does not have.
     pub details: OperationDetails,
     /// When calls of reads and writes ended, if that was wanted: process by process, in the order of the calls.
     pub calls: Vec<CallRow>,
-    /// What the sampler has seen.
+    /// The samples.
     pub samples: Samples,
-    /// What the kernel said of write-back, if that was wanted.
+    /// The traced events of write-back, if wanted.
     pub trace: Vec<Traced>,
     /// What the kernel had learnt of the disk before time 0, if the files are on one.
     pub learnt: Option<Learnt>,
-    /// What the files were on.
+    /// The file system of the files.
     pub file_system: FileSystem,
-    /// How long it took to make those that were there before.
+    /// The time to make the files that were there before.
     pub prepared: Nanos,
-    /// Where they are, if they stay.
+    /// Their folder, if they stay.
     pub kept: Option<PathBuf>,
 }
 
@@ -203,7 +202,7 @@ fn execute(
     })
 }
 
-/// What all threads have done.
+/// The work of all threads.
 struct Ran {
     zero: Nanos,
     /// Of each process.

@@ -1,7 +1,7 @@
-//! What a run needs of disk, memory and open files: upper bounds, found by going through each program alone.
+//! Computes the disk, memory and open files that a run needs: upper bounds, found by going through each program alone.
 //!
-//! What one process takes from another (a file that it removes or cuts) is not counted against the need, so a run that fits
-//! may be refused in rare cases, and one that does not fit is not begun.
+//! A file that one process removes or cuts for another is not subtracted. So a run that fits may be refused in rare cases, and one that
+//! does not fit is not begun.
 
 use std::num::NonZero;
 
@@ -58,7 +58,7 @@ impl Needs {
     }
 }
 
-/// What a process needs if it were alone.
+/// The needs of a process alone.
 #[derive(Default)]
 struct Alone {
     written: u64,

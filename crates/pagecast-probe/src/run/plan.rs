@@ -1,4 +1,4 @@
-//! What a run will do, known before anything is touched: every operation of every process, and what they need.
+//! Plans a run before anything is touched: every operation of every process, and their needs.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -21,17 +21,17 @@ const BUFFER: u64 = 1 << 20;
 
 /// A scenario as far as a real machine is concerned.
 pub struct Job<'a> {
-    /// What messages call it.
+    /// Its name in messages.
     pub origin: &'a str,
     /// The names of its hosts.
     pub hosts: Vec<&'a str>,
     /// The directories of the first host that are on a disk, and those that are another host's.
     pub mounts: Vec<(&'a str, bool)>,
-    /// What exists before time 0.
+    /// The files before time 0.
     pub files: &'a [InitialFile],
-    /// Who does what.
+    /// The processes.
     pub processes: &'a [Process],
-    /// Whether the table of files has rows after each operation.
+    /// True if the table of files has rows after each operation.
     pub looks_after_each: bool,
     /// Of every how many calls of a read or write the time is noted, if it is.
     pub per_call: Option<NonZero<u64>>,
@@ -42,9 +42,9 @@ pub struct Job<'a> {
 pub(super) struct PlannedFile {
     /// As the scenario calls it.
     pub path: Arc<str>,
-    /// Where it is in the folder.
+    /// Its path in the folder.
     pub within: PathBuf,
-    /// What of it is there before time 0.
+    /// Its state before time 0, if it is there.
     pub initial: Option<Initial>,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct PlannedFile {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Initial {
     pub size: Bytes,
-    /// How much of it, from its start, is in memory.
+    /// The bytes of it in memory, from its start.
     pub cached: Bytes,
-    /// How much of that, from its start, is dirty.
+    /// The dirty bytes of those, from its start.
     pub dirty: Bytes,
 }
 
@@ -131,7 +131,7 @@ impl PlannedProcess {
     }
 }
 
-/// What a run will do.
+/// The plan of a run.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) origin: String,
@@ -264,7 +264,7 @@ impl Plan {
         self.processes.iter().map(|process| &*process.name)
     }
 
-    /// Whether a process drops the caches of the machine, which only root may.
+    /// True if a process drops the caches of the machine, which only root may.
     #[must_use]
     pub fn drops_caches(&self) -> bool {
         let mut steps = self.processes.iter().flat_map(|process| &process.steps);

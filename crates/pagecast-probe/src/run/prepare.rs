@@ -1,5 +1,4 @@
-//! The files of a scenario as they are to be at time 0: with real bytes on the device, cold, cached or dirty, and looked at whether
-//! they are.
+//! Makes the files of a scenario as they are to be at time 0, with real bytes on the device, cold, cached or dirty; and verifies it.
 
 use std::io;
 use std::num::NonZero;
@@ -19,7 +18,7 @@ use crate::io::{Cause, Direction, Folder, Io, Memory, Offsets, Open, Times, Tran
 use crate::residency::{OpenFile, Prober};
 use crate::watch::{Interrupted, Pace, Watcher, for_each};
 
-/// What is written or read between two looks at the watcher.
+/// The bytes written or read between two looks at the watcher.
 const PIECE: u64 = 16 << 20;
 /// The size of one call.
 const CALL: NonZero<u64> = NonZero::new(1 << 20).expect("it is not 0");
@@ -203,7 +202,7 @@ fn why_warm(file: &EvictedFile) -> String {
     )
 }
 
-/// Where a file is, for messages.
+/// Returns the path of a file, for messages.
 fn place(folder: &Folder, file: &PlannedFile) -> PathBuf {
     folder.path().join(&file.within)
 }

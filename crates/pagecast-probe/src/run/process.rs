@@ -1,8 +1,8 @@
-//! One process of the scenario, as a thread: its operations one by one, with the time before and after each.
+//! Runs one process of the scenario, as a thread: its operations one by one, with the time before and after each.
 //!
-//! Everything that can be known is known before (see [`super::plan`]): between the two looks at the clock nothing is allocated but
-//! what the program itself takes, and no path is put together. What is not the program's own doing (looking at files for the table
-//! of residency) happens between operations.
+//! Everything that can be known is known before (see [`super::plan`]). Between the two looks at the clock only the program itself
+//! allocates, and no path is put together. Work that is not the program's own (looking at files for the table of residency) happens between
+//! operations.
 
 mod copies;
 mod failures;
@@ -35,7 +35,7 @@ use self::streams::ProcessStreams;
 const NAP: Nanos = Nanos(50_000_000);
 /// How often a busy loop goes round between two looks at the clock: a few microseconds.
 const SPINS: u32 = 1000;
-/// What all processes share.
+/// The state that all processes share.
 pub(super) struct Shared<'a, I: Streams> {
     pub io: &'a I,
     pub plan: &'a Plan,
@@ -52,7 +52,7 @@ pub(super) struct Handle<F> {
     flags: OpenFlags,
 }
 
-/// What an operation did.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Done {
     pub offset: u64,

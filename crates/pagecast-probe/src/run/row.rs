@@ -1,4 +1,4 @@
-//! What is kept of an operation that has ended, and what that says of where its bytes and its time went.
+//! Keeps the record of an operation that has ended, and derives from it the origin of its bytes and the parts of its time.
 
 use pagecast_core::result::{Part, Parts};
 use pagecast_core::stdio::LibraryCall;
@@ -12,21 +12,21 @@ use crate::io::Io;
 pub(super) struct Row {
     pub offset: u64,
     pub bytes: u64,
-    /// How the file was open.
+    /// The flags of the open file.
     pub flags: OpenFlags,
     pub start: Nanos,
     pub end: Nanos,
     pub used: Used,
 }
 
-/// What a thread has used.
+/// The resources used by a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Used {
     /// Time on a processor.
     pub processor: Nanos,
     /// Time in the run queue: it was ready, and others had the processors.
     pub run_queue: Nanos,
-    /// What was read from devices for it.
+    /// The bytes read from devices for it.
     pub device_read: Bytes,
 }
 

@@ -1,8 +1,8 @@
-//! A thread that looks at the machine many times a second while the processes run.
+//! Looks at the machine many times a second in a thread of its own, while the processes run.
 //!
-//! What it takes from them is little and known: everything is open and has its place before time 0, and files are looked at so
-//! seldom that this costs no more than a fiftieth of one processor (`cachestat` goes through all pages of a file). Its own processor
-//! time is part of the result.
+//! It disturbs them little and by a known amount. Everything is open and has its place before time 0, and files are looked at so seldom
+//! that this costs no more than a fiftieth of one processor (`cachestat` goes through all pages of a file). Its own processor time is part
+//! of the result.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,15 +25,15 @@ const FILE_ROOM: usize = 100_000;
 pub(super) const MOST_FILES: usize = 1000;
 /// A look at the files is paid for by so many times as long without one.
 const PATIENCE: u64 = 50;
-/// How late it may notice that all is over.
+/// The longest delay until it notices the end.
 const NAP: Nanos = Nanos(50_000_000);
 
-/// What was in memory of a file.
+/// The cached part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSample {
-    /// When.
+    /// The time.
     pub time: Nanos,
-    /// Which file, as in the plan.
+    /// The file, as in the plan.
     pub file: u32,
     /// In memory.
     pub cached: Bytes,
@@ -43,18 +43,18 @@ pub struct FileSample {
     pub writeback: Bytes,
 }
 
-/// What the sampler has seen.
+/// The samples.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// The names of the counters, with their units.
     pub names: Vec<&'static str>,
-    /// When each sample was taken.
+    /// The time of each sample.
     pub time: Vec<Nanos>,
     /// The counters, sample by sample.
     pub values: Vec<u64>,
     /// Files, when they were looked at.
     pub files: Vec<FileSample>,
-    /// How much of a processor it took.
+    /// Its processor time.
     pub processor_time: Nanos,
 }
 

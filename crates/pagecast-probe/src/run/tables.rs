@@ -1,4 +1,4 @@
-//! The tables of a simulation, filled with what was measured.
+//! Fills the tables of a simulation with measured values.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Plans for tests.
+//! Makes plans for tests.
 
 use std::sync::Arc;
 

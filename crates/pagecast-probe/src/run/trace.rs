@@ -1,7 +1,7 @@
-//! What the kernel says of write-back while the processes run: its traced events, in an instance of our own (Documentation/trace/ftrace.rst),
-//! so that nobody else's tracing is disturbed.
+//! Reads the kernel's traced events of write-back while the processes run, in an instance of its own (Documentation/trace/ftrace.rst), so
+//! that nobody else's tracing is disturbed.
 //!
-//! Needs root, and tracefs where it is usually mounted. The instance has a ring: of more events than it holds, the last are there.
+//! Needs root, and tracefs where it is usually mounted. The instance has a ring: if it overflows, the last events are there.
 
 use std::fs;
 use std::io;
@@ -24,13 +24,13 @@ const RINGS_KIB: usize = 64 << 10;
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// When, from time 0 on.
+    /// The time from time 0 on.
     pub time: Nanos,
     /// Its name.
     pub event: &'static str,
     /// In whose time: name and number of the thread.
     pub task: String,
-    /// What it says, as the kernel prints it.
+    /// Its text, as the kernel prints it.
     pub text: String,
 }
 

@@ -1,5 +1,4 @@
-//! Tables about files as columns: lists of `str`, `int` or None. Not NumPy, which would take longer to import than most
-//! measurements take.
+//! Returns tables about files as columns: lists of `str`, `int` or None. NumPy would take longer to import than most measurements take.
 
 use std::path::Path;
 

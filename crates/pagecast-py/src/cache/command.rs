@@ -1,4 +1,4 @@
-//! A command run and counted, in a memory cgroup if one is wanted.
+//! Runs and counts a command, in a memory cgroup if one is wanted.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! Files in the page cache: find, measure, evict, warm, lock; and all caches dropped.
+//! Finds, measures, evicts, warms and locks files in the page cache; and drops all caches.
 
 use std::path::PathBuf;
 use std::sync::Mutex;

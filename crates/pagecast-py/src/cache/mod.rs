@@ -1,4 +1,4 @@
-//! The border of `pagecast-probe`: files found, measured and changed; columns by name, as `dict`s of lists.
+//! Wraps `pagecast-probe`: files found, measured and changed; columns by name, as `dict`s of lists.
 
 mod columns;
 mod command;

@@ -1,4 +1,4 @@
-//! Long work on the real kernel: Ctrl-C gets through, progress goes to Python, the interpreter lock is released.
+//! Runs long work on the real kernel: Ctrl-C gets through, progress goes to Python, the interpreter lock is released.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};

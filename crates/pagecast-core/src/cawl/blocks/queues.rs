@@ -1,7 +1,7 @@
-//! Blocks in three queues by age. All changes of a queue are at its ends or beside a block that is known, so that none is searched for.
+//! Keeps blocks in three queues by age. All changes are at the ends of a queue or beside a known block, so none is searched for.
 //!
-//! A block is as old as the write it comes from; blocks of one write are in the order of their places. New blocks are the youngest.
-//! Of the active ones always the oldest becomes inactive, so that those that did are in order, too, in a queue of their own.
+//! A block is as old as the write it comes from; blocks of one write are in the order of their places. New blocks are the youngest. Always
+//! the oldest active block becomes inactive. Those that did are in order, too, in a queue of their own.
 
 use super::{Block, State};
 
@@ -26,7 +26,7 @@ struct Queue {
     bytes: u64,
 }
 
-/// See the module.
+/// The memory of a host by node.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     nodes: Vec<Node>,
@@ -58,14 +58,14 @@ impl Queues {
         &self.nodes[at as usize].block
     }
 
-    /// A new block, the youngest in its state.
+    /// Adds a new block, the youngest in its state.
     pub(super) fn push(&mut self, block: Block) -> Index {
         let at = self.store(block);
         self.link(at, self.queues[block.state as usize].youngest);
         at
     }
 
-    /// The oldest block in a state becomes the youngest in another.
+    /// Makes the oldest block in a state the youngest in another.
     pub(super) fn move_oldest(&mut self, from: State, to: State) {
         let at = self.queues[from as usize].oldest;
         self.unlink(at);
@@ -73,13 +73,13 @@ impl Queues {
         self.link(at, self.queues[to as usize].youngest);
     }
 
-    /// The block is gone.
+    /// Removes a block.
     pub(super) fn remove(&mut self, at: Index) {
         self.unlink(at);
         self.free.push(at);
     }
 
-    /// The block has another first byte and end, within what it had.
+    /// Gives a block another first byte and end, within the old ones.
     pub(super) fn shrink(&mut self, at: Index, start: u64, end: u64) {
         let block = &mut self.nodes[at as usize].block;
         let gone = block.bytes() - (end - start);
@@ -87,7 +87,7 @@ impl Queues {
         self.queues[block.state as usize].bytes -= gone;
     }
 
-    /// Takes the bytes from `start` to `end` out of the middle of a block. Gives the new block behind them.
+    /// Takes the bytes from `start` to `end` out of the middle of a block. Returns the new block behind them.
     pub(super) fn split(&mut self, at: Index, start: u64, end: u64) -> Index {
         let block = *self.block(at);
         self.shrink(at, block.start, start);

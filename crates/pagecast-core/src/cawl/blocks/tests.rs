@@ -90,7 +90,7 @@ fn what_is_discarded_is_gone() {
     assert_eq!(blocks.bytes(), 5);
 }
 
-/// What happens to the blocks of two files of 64 bytes.
+/// A step on the blocks of two files of 64 bytes.
 #[derive(Clone, Debug)]
 enum Step {
     Write(u32, u64, u64),

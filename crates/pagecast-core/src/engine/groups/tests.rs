@@ -1,4 +1,4 @@
-//! Who belongs to whom.
+//! Checks which hosts belong to one group.
 
 use std::num::NonZero;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the engine does for a policy that watches, caps and cancels its transfers. No published model does; these play one.
+//! Checks the engine with policies that watch, cap and cancel their transfers, as no published model does.
 
 use std::path::Path as FilePath;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Write caches of disks in the event-driven network.
+//! Puts the write caches of disks into the event-driven network.
 
 use super::Fluid;
 use crate::flow::sharing;
@@ -7,7 +7,7 @@ use crate::flow::{Resource, ResourceId, Route};
 use crate::units::Nanos;
 
 impl Fluid {
-    /// Those whose room has ended get new rates.
+    /// Marks resources of write caches that are full now for new rates.
     pub(super) fn touch_full_caches(&mut self, now: Nanos) {
         for id in self.caches.ended(now) {
             self.resources[id.0 as usize].touch(id, &mut self.touched);

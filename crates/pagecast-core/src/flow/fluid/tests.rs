@@ -1,4 +1,4 @@
-//! What [`super::super::definition`] cannot see: that books are kept small and that the quick way is taken where there is one.
+//! Checks that books are kept small and that the quick way is taken if there is one, which [`super::super::definition`] cannot see.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What no scenario sees of the network by steps: how far its flows are between two steps.
+//! Checks the progress of flows between two steps, which no scenario sees.
 
 use super::*;
 use crate::flow::Use;

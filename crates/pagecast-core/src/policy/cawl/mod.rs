@@ -1,10 +1,11 @@
-//! CAWL, the analytic model of writes (`crate::cawl`), under the engine.
+//! Runs CAWL, the analytic model of writes (`crate::cawl`), under the engine.
 //!
-//! Source: Gholami, Schintke, *CAWL: A Cache-aware Write Performance Model of Linux Systems*, 2023. A write of the one process that
-//! writes is computed when it begins, system call by system call, and ends that much later. Nothing is shared: there are no
-//! transfers. What the model says nothing about is refused. Ours, as the paper has no such thing: writes in several
-//! ways to one file (written synchronously, bytes are no more dirty), `truncate` and `unlink` (dirty bytes are gone);
-//! `drop_caches`, advice and anonymous memory change nothing, as only dirty bytes are known.
+//! Source: Gholami, Schintke, *CAWL: A Cache-aware Write Performance Model of Linux Systems*, 2023. A write of the one process that writes
+//! is computed when it begins, system call by system call, and ends that much later. Nothing is shared: there are no transfers. Requests
+//! that the model does not cover are refused.
+//!
+//! Ours, as the paper has no such thing: writes in several ways to one file (a synchronous write makes bytes clean), `truncate` and
+//! `unlink` (dirty bytes are gone). `drop_caches`, advice and anonymous memory change nothing, as only dirty bytes are known.
 
 mod options;
 
@@ -44,18 +45,18 @@ const TOO_MANY_CALLS: Refusal = Refusal {
 };
 const NO_REMOTE: Refusal = Refusal { what: "knows no files of other hosts", remedy: ASK_KERNEL };
 
-/// How many calls a write may have: each takes about a microsecond to compute.
+/// The most calls of a write: each takes about a microsecond to compute.
 const MOST_CALLS: u64 = 100_000_000;
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub struct Cawl {
     memory: Bytes,
     anonymous: Bytes,
-    /// What writes to each disk of the host cost.
+    /// The write costs of each disk of the host.
     costs: Vec<Costs>,
     writer: Option<Writer>,
     under_way: Option<UnderWay>,
-    /// What is dirty, as of the last instant at which something began or ended.
+    /// The dirty bytes at the last instant at which something began or ended.
     dirty: u64,
 }
 
@@ -65,9 +66,9 @@ struct Writer {
     device: DeviceId,
     costs: Costs,
     calls: SyscallCost,
-    /// Up to when the page cache has been computed.
+    /// The time up to which the page cache has been computed.
     clock: Nanos,
-    /// Where the last write past the cache or through it ended: the next one seeks unless it begins there.
+    /// The end of the last write past the cache or through it: the next one seeks unless it begins there.
     ended_at: Option<(FileId, u64)>,
 }
 
@@ -78,7 +79,7 @@ struct UnderWay {
     outcome: Outcome,
 }
 
-/// How a write goes.
+/// The way of a write.
 #[derive(Clone, Copy)]
 enum Way {
     Buffered,
@@ -86,11 +87,11 @@ enum Way {
     Direct,
 }
 
-/// What a write has cost, in seconds.
+/// The cost of a write, in seconds.
 #[derive(Default)]
 struct Spent {
     all: f64,
-    /// Of it, by the device, or held back.
+    /// The device's part of it, or the time held back.
     device: f64,
     throttled: f64,
 }
@@ -111,7 +112,7 @@ impl Cawl {
         })
     }
 
-    /// The page cache above a device; both belong to the first process that writes.
+    /// Returns the page cache above a device; both belong to the first process that writes.
     fn writer(&mut self, process: OperationId, device: DeviceId) -> Result<&mut Writer, Refusal> {
         let Some(costs) = self.costs.get(device.0 as usize) else { return Err(NO_REMOTE) };
         let writer = self.writer.get_or_insert_with(|| Writer::new(process, device, *costs));
@@ -229,7 +230,7 @@ impl Spent {
         self.throttled += other.throttled;
     }
 
-    /// How a write went that took so long.
+    /// Returns the outcome of a write that took so long.
     fn outcome(&self, time: Nanos, way: Way, bytes: Bytes) -> Outcome {
         let mut parts = Parts::of(Part::CpuCopy, time);
         for (part, seconds) in [(Part::DeviceWrite, self.device), (Part::Throttled, self.throttled)] {

@@ -1,4 +1,4 @@
-//! The parameters of CAWL: what a scenario sets, else what the machine names, else what follows from the rest of the machine.
+//! Reads the parameters of CAWL: from the scenario, else from the machine, else derived from the rest of the machine.
 
 use crate::cawl::{DirectCost, PageCache, ParameterError, SyncCost, Throttling, Unit};
 use crate::error::ScenarioError;
@@ -12,7 +12,7 @@ const PAGE: u64 = 4096;
 /// `queue/logical_block_size` of most disks.
 const LOGICAL_BLOCK: Bytes = Bytes(512);
 
-/// What writes to one disk cost.
+/// The write costs of one disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Costs {
     pub cache: PageCache,
@@ -38,7 +38,7 @@ const KEYS: [&str; 14] = [
     "partial",
 ];
 
-/// What writes to each disk of a host cost.
+/// Returns the write costs of each disk of a host.
 ///
 /// # Errors
 /// An unknown option, or a value that does not fit.
@@ -114,7 +114,7 @@ fn word<T: Copy + Default, const N: usize>(
     Ok(options.word(key, &names)?.map_or_else(T::default, |at| all[at]))
 }
 
-/// The rate at which one thread writes new pages of the page cache.
+/// Returns the rate at which one thread writes new pages of the page cache.
 fn copying(host: &Host) -> f64 {
     let memory = &host.memory;
     let shared = memory.write_at.first().map_or(memory.write, |&(_, rate)| rate).0;

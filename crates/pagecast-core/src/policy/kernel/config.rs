@@ -1,4 +1,4 @@
-//! What does not change while a kernel runs: its host, the rules of its version, its settings, what a copy costs.
+//! Holds all that is constant while a kernel runs: its host, the rules of its version, its settings, copy costs.
 
 use crate::flow::Path;
 use crate::machine::{Disk, Host};
@@ -12,7 +12,7 @@ use crate::policy::kernel::version::Rules;
 use crate::policy::{DeviceId, FileView, OperationId, Setting};
 use crate::units::{Bytes, Nanos};
 
-/// See the module. Owners share one.
+/// The configuration of a kernel, shared by all owners of state.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub host: Host,
@@ -48,17 +48,17 @@ impl Config {
         self.host.disks.get(file.device.0 as usize)
     }
 
-    /// A tick of the clock, by which files have their times.
+    /// A tick of the clock, the precision of file times.
     pub fn tick(&self) -> Nanos {
         Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
     }
 
-    /// How its timers fire.
+    /// The kernel's timers.
     pub fn timers(&self) -> Timers {
         Timers { hz: Hz(self.host.kernel.hz.into()), has_wheel: self.rules.has_timer_wheel }
     }
 
-    /// Whether a device is a disk of this host.
+    /// True if a device is a disk of this host.
     pub fn is_local(&self, device: DeviceId) -> bool {
         (device.0 as usize) < self.host.disks.len()
     }
@@ -82,19 +82,19 @@ impl Config {
         DeviceId(wb.0 % self.devices() as u32)
     }
 
-    /// Whether taking so many bytes of pages away takes time: nobody here waits where a client has cut the file.
+    /// True if removing so many bytes of pages takes time. If another host has truncated the file, nobody here waits.
     pub fn is_paid_for(&self, operation: OperationId, removed: Bytes) -> bool {
         operation != OperationId::NOBODY
             && removed > Bytes::ZERO
             && self.host.memory.cost.page_remove > Nanos::ZERO
     }
 
-    /// Whether who writes over pages of its file waits while they are under writeback (`mm/page-writeback.c: folio_wait_stable`).
+    /// True if a task waits for pages under writeback before it writes to them (`mm/page-writeback.c: folio_wait_stable`).
     pub fn has_stable_pages(&self, task: &Task) -> bool {
         self.host.disks.get(task.file().device.0 as usize).is_some_and(|disk| disk.bdi.stable_writes)
     }
 
-    /// The cgroup of a wb that is not the root's.
+    /// The cgroup of a wb; none for the root's.
     pub fn memcg_of_wb(&self, at: usize) -> Option<usize> {
         match self.host.cgroups.is_empty() {
             true => None,
@@ -108,7 +108,7 @@ impl Config {
         (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
     }
 
-    /// What a commit and a flush take of a file; nothing on another host, which has its own.
+    /// The times of a commit and a flush of a file; nothing on another host, which has its own.
     pub fn waits_of(&self, file: &FileView) -> Waits {
         let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
         Waits { journal: file.cost.commit, flush }

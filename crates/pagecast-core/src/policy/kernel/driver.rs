@@ -1,6 +1,6 @@
 //! Drives the kernel model: brings it up to an instant, steps system calls, and decides what follows.
 //!
-//! Nobody else calls a step of a system call, and none of them calls another one's.
+//! Only the driver calls a step of a system call; no step calls a step of another call.
 
 use crate::flow::Completion;
 use crate::policy::kernel::Kernel;
@@ -43,7 +43,7 @@ use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
 
 impl Kernel {
-    /// Brings all levels up to `now`. Where the bytes are that have moved since is found out when it matters, or now and then.
+    /// Brings all levels up to `now`. Bytes that have moved since are put into pages later, when the pages matter.
     pub fn catch_up(&mut self, now: Nanos) {
         if now == self.clock.synced {
             return;
@@ -69,7 +69,7 @@ impl Kernel {
 
     /// Decides what follows from the state as it is now.
     ///
-    /// Each step stands behind those whose outcome it needs; `tests/golden/changes.toml` swaps steps whose order matters.
+    /// Each step stands behind those whose result it needs; `tests/golden/changes.toml` swaps steps whose order matters.
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
         // States end as they were before this instant changes them.
         self.told.states.tell(now, out);
@@ -106,16 +106,16 @@ impl Kernel {
         self.write_back.sample_devices(&self.pages, out);
     }
 
-    /// The same when nothing else happens at this instant: what was put off is decided.
+    /// Decides what was put off, when nothing else happens at this instant.
     pub fn control_at_last(&mut self, now: Nanos, out: &mut Actions) {
         self.clock.decided = None;
         self.control(now, out);
     }
 
-    /// Reclaim that met only dirty pages has all of them written.
+    /// Wakes the flushers after reclaim that met only dirty pages.
     pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
         let mut found = self.pages.take_found_only_dirty() && self.config.rules.dirty_tail_wakes_flushers;
-        // Who waits for pages reclaims by itself, and finds as little.
+        // A task that waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
         found |= self.pages.is_memcg_short();
         if found && self.pages.dirty().dirty() > 0 {
@@ -126,7 +126,7 @@ impl Kernel {
         }
     }
 
-    /// The next call that this policy wants.
+    /// Returns the next instant at which this policy is to be called.
     pub fn schedule(&self, now: Nanos) -> Option<Nanos> {
         if self.clock.is_put_off {
             return Some(now);
@@ -160,7 +160,8 @@ impl Kernel {
         next
     }
 
-    /// The same at the end of a run, also of requests that are on their way: their pages are in the cache before their bytes are there.
+    /// Puts all bytes into pages at the end of a run. Requests in flight are included: their pages are in the cache before their
+    /// bytes.
     pub fn settle_for_good(&mut self, now: Nanos) {
         self.catch_up(now);
         self.tasks.values_mut().filter(|task| task.is_in_flight()).for_each(|task| task.transfer = None);
@@ -173,7 +174,7 @@ impl Kernel {
         check_books(&self.pages, &self.write_back, &self.block, &self.tasks);
     }
 
-    /// The unit on its way has been written: who waited for it goes on.
+    /// Ends the first unit of a device's queue and wakes the tasks that waited for it.
     pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         let mut transfer =
             self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
@@ -184,7 +185,7 @@ impl Kernel {
         }
     }
 
-    /// Lets the flushers of a device submit what they should, and the device write what waits for it.
+    /// Lets the flushers of a device submit, and starts the next unit of its queue.
     pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         self.block.look_at_wbt(&self.tasks, now, device);
         for at in self.write_back.wbs_at(device) {
@@ -209,7 +210,7 @@ impl Kernel {
     }
 }
 
-/// A system call begins: it is put down as a task, or done at once.
+/// Begins a system call: makes it a task, or does it at once.
 pub fn begin(cx: &mut Context<'_>, request: &Request) {
     match request.call {
         Call::Read { file, offset, bytes, fresh, piece, .. } => {
@@ -285,7 +286,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
     }
 }
 
-/// Steps an operation as far as it comes.
+/// Steps an operation until it has a flow or waits.
 pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
     let mut next = Some(operation);
     while let Some(operation) = next {
@@ -307,7 +308,7 @@ pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
     }
 }
 
-/// The next step of an operation.
+/// Returns the next step of an operation.
 pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     match task.kind {
@@ -329,7 +330,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// An operation is over. Returns who goes on then: itself as another kind of task, or the operation that it was a part of.
+/// Ends an operation. Returns the operation that goes on then: the same one as another kind of task, or the one it was a part of.
 pub fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId> {
     let task = cx.tasks.remove(operation).expect("a task ends once");
     cx.pages.placement.leave(task.kind.owner(operation));
@@ -359,7 +360,7 @@ pub fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<Operatio
     }
 }
 
-/// What an operation has waited for has happened, or one of several.
+/// Ends a wait of an operation, or one of several.
 pub fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     if let Kind::Sync { files, .. } = &mut task.kind
@@ -373,7 +374,7 @@ pub fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     drive(cx, operation);
 }
 
-/// A run has moved all its bytes.
+/// Ends a run that has moved all its bytes.
 pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion) {
     // Nobody wants what was read ahead of a file that has been cut.
     let Some(task) = cx.tasks.get_mut(operation) else { return };
@@ -404,7 +405,7 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
     drive(cx, operation);
 }
 
-/// Followers go on whose bytes have come, or who have nobody to follow any more.
+/// Steps followers whose bytes have come, or that have no task to follow any more.
 pub fn release_followers(cx: &mut Context<'_>) {
     let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Cut { .. });
     if !cx.tasks.has_followers {
@@ -428,7 +429,7 @@ pub fn release_followers(cx: &mut Context<'_>) {
     }
 }
 
-/// Those go on whose processor has prepared the next request, or whose device has flushed its cache.
+/// Steps operations whose processor has prepared the next request, or whose device has flushed its cache.
 pub fn go_on_with_due(cx: &mut Context<'_>) {
     if !cx.tasks.has_busy {
         debug_assert!(cx.tasks.values().all(|task| task.busy_until.is_none()), "who is busy has been noted");

@@ -136,10 +136,10 @@ use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 
-/// What other hosts read and write goes through both page caches in pieces of this size.
+/// The size of the pieces in which bytes from other hosts pass both page caches.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub struct Kernel {
     config: Arc<Config>,
     pages: Pages,
@@ -233,7 +233,7 @@ impl Policy for Kernel {
                 transfer.heard(now, each);
             }
         }
-        // New rates change no level, only when the next threshold is crossed, and who needs how much of a processor.
+        // New rates change no level. They change the time of the next threshold, and the tasks' need of processors.
         if progress.is_empty() {
             self.control_at_last(now, out);
         } else if self.caps.has_share_changed(&self.tasks) {

@@ -1,4 +1,4 @@
-//! Reads the options of `[model.kernel]`: what the kernel has been through before time 0.
+//! Reads the options of `[model.kernel]`: the history of the kernel before time 0.
 
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource};
@@ -14,26 +14,26 @@ use crate::policy::kernel::page_writeback::write_back::{Learnt, dirty_settings};
 use crate::policy::kernel::version::Rules;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-/// What a device that has been writing for long has completed just after everything was halved: as much as in one period
-/// of 3 s (`law::Fractions`), in seconds.
+/// The completions of a device that has been writing for long, just after everything was halved: those of one period of 3 s
+/// (`law::Fractions`), in seconds.
 const COMPLETED: u64 = 3;
 
-/// The state of a kernel that has just booted, unless a scenario says what was learnt before.
+/// The history of a kernel before time 0; that of a kernel which has just booted, unless a scenario says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelOptions {
     /// `dirty_ratelimit` of each device, pages per second.
     dirty_ratelimit: u64,
     /// `avg_write_bandwidth` of each device, pages per second.
     write_bandwidth: u64,
-    /// `dirty_limit`, what the hard limit of all memory begins with, in pages.
+    /// `dirty_limit`: the initial hard limit of all memory, in pages.
     dirty_limit: Option<u64>,
-    /// Which devices of the host have completed how many pages, and how many devices have that are not there.
+    /// The pages completed by each device of the host, and by devices that are not there.
     completed: Vec<(usize, u64)>,
     completed_elsewhere: u64,
     /// Free memory that the host of the machine has not taken back, in bytes.
     backed: u64,
     fragments: Fragments,
-    /// In which time just before time 0 the files were written that are there.
+    /// The time just before 0 over which the files of time 0 were written.
     prepared: Option<Nanos>,
 }
 
@@ -78,17 +78,17 @@ impl KernelOptions {
         })
     }
 
-    /// How much of so much free memory the host of the machine has not taken back.
+    /// Returns how much of so much free memory the host of the machine has not taken back.
     pub fn backed(&self, free: u64) -> Backed {
         Backed::new(self.backed, self.fragments, free)
     }
 
-    /// In which time just before time 0 the files were written that are there; nothing: long ago.
+    /// The time just before 0 over which the files of time 0 were written; nothing: long ago.
     pub fn prepared(&self) -> Option<Nanos> {
         self.prepared
     }
 
-    /// What each of so many devices has written lately, on a host with so many processors.
+    /// Returns the completions of so many devices, on a host with so many processors.
     pub fn fractions(&self, devices: usize, cores: u32) -> Fractions {
         let mut fractions = Fractions::new(devices, cores);
         for &(device, pages) in &self.completed {
@@ -106,7 +106,7 @@ impl KernelOptions {
         Bandwidth::with(self.write_bandwidth)
     }
 
-    /// What devices and limits have been through before time 0.
+    /// Returns the initial estimates and limits.
     pub fn learnt(&self, host: &Host) -> Learnt {
         let devices = host.disks.len() + host.mounts.len();
         Learnt {
@@ -140,7 +140,7 @@ fn shares(options: &Options<'_>, host: &Host) -> Result<Vec<(usize, f64)>, Scena
     Ok(found)
 }
 
-/// The dirty limits of a host whose memory is all free.
+/// Returns the dirty limits of a host whose memory is all free.
 pub(in crate::policy) fn limits_at_boot(host: &Host) -> Thresholds {
     let settings = dirty_settings(&host.vm, Rules::of(host.kernel.version).rounding);
     Thresholds::of(&settings, Memory::of(host).dirtyable(0, 0) / PAGE)

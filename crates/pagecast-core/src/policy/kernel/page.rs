@@ -1,4 +1,4 @@
-//! The size of a page, and ranges of whole ones.
+//! Sets the size of a page, and extends ranges to whole pages.
 
 /// The kernel counts memory in pages of 4 KiB.
 pub const PAGE: u64 = 4096;

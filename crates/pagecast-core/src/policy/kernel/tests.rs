@@ -1,4 +1,4 @@
-//! A kernel without an engine, for the tests of its parts: what they make of tasks and levels that are put there.
+//! Builds a kernel without an engine, for tests of its parts on given tasks and levels.
 
 use std::sync::Arc;
 
@@ -36,12 +36,12 @@ pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     Pages::new(&Arc::new(Config::new(&setting)))
 }
 
-/// Who takes pages on a node and is in no memory cgroup.
+/// A task that takes pages on a node and is in no memory cgroup.
 pub fn on(home: usize) -> Taker {
     Taker { home, memcg: MemcgId::ROOT }
 }
 
-/// Who takes pages and is in the first memory cgroup.
+/// A task that takes pages and is in the first memory cgroup.
 pub fn in_first_memcg() -> Taker {
     Taker { home: 0, memcg: MemcgId::of(0) }
 }
@@ -65,7 +65,7 @@ fn options_of(host: &Host, set: &[(&str, &str)]) -> KernelOptions {
     KernelOptions::read(&options, host).expect("they are right")
 }
 
-/// The same of a host with a second disk, `hdd`.
+/// The options of a host with a second disk, `hdd`.
 pub fn options(set: &[(&str, &str)]) -> KernelOptions {
     options_of(&host(1, "disk.hdd = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }"), set)
 }
@@ -75,7 +75,7 @@ pub fn kernel(settings: &str) -> Kernel {
     kernel_on_nodes(1, settings)
 }
 
-/// That of a host with so many nodes.
+/// A kernel on a host with so many nodes.
 pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);

@@ -1,4 +1,4 @@
-//! The kernel's clock: jiffies, `HZ` of them per second.
+//! Converts time to jiffies, `HZ` of them per second.
 //!
 //! Source: `CONFIG_HZ`; distributions choose 100, 250, 300 or 1000. Pauses and elapsed times are whole jiffies.
 
@@ -11,28 +11,28 @@ const SECOND: u64 = 1_000_000_000;
 pub struct Hz(pub u64);
 
 impl Hz {
-    /// The jiffies that have begun by then.
+    /// Returns the jiffies that have begun by `at`.
     pub fn jiffies(self, at: Nanos) -> u64 {
         mul_div(at.0, self.0, SECOND)
     }
 
-    /// The jiffies that a delay takes, rounded up (`msecs_to_jiffies`).
+    /// Returns the jiffies of a delay, rounded up (`msecs_to_jiffies`).
     pub fn jiffies_of(self, delay: Nanos) -> u64 {
         (u128::from(delay.0) * u128::from(self.0)).div_ceil(u128::from(SECOND)) as u64
     }
 
-    /// So many jiffies, rounded up: a sleeper wakes no earlier than the tick.
+    /// Returns the time of so many jiffies, rounded up: a sleeper wakes no earlier than the tick.
     pub fn duration(self, jiffies: u64) -> Nanos {
         Nanos((u128::from(jiffies) * u128::from(SECOND)).div_ceil(u128::from(self.0)) as u64)
     }
 
-    /// Pages in so many jiffies as pages per second.
+    /// Returns the pages per second, for pages in so many jiffies.
     pub fn rate(self, pages: u64, jiffies: u64) -> u64 {
         mul_div(pages, self.0, jiffies.max(1))
     }
 }
 
-/// `a * b / c`, rounded down, without overflow in between.
+/// Returns `a * b / c`, rounded down, without overflow in between.
 pub fn mul_div(a: u64, b: u64, c: u64) -> u64 {
     (u128::from(a) * u128::from(b) / u128::from(c)) as u64
 }

@@ -1,10 +1,10 @@
-//! When a timer of the kernel fires: never early, and the later the farther off it was when it was set.
+//! Computes when a timer of the kernel fires: never early, and less exactly the farther off it was set.
 //!
-//! Source: `kernel/time/timer.c: calc_wheel_index, calc_index`, since Linux 4.8, and `apply_slack` before. A timer is put into a level
-//! of the wheel by how far off it is, and fires at the end of a step of that level: level n has steps of 8^n jiffies. So the 5 s
-//! of a flusher are 5.0 to 5.25 s with 250 jiffies per second, and 5.12 s from one wake-up to the next. The clock's count at time 0 is
-//! not known: it is taken to be the end of a step of every level, so that the first 5 s from there are 5.12 s too. Left out: the end of the
-//! wheel, 12 days off with 1000 jiffies per second.
+//! Source: `kernel/time/timer.c: calc_wheel_index, calc_index`, since Linux 4.8, and `apply_slack` before. A timer is put into a level of
+//! the wheel by its delay, and fires at the end of a step of that level. Level n has steps of 8^n jiffies. With 250 jiffies per second the
+//! 5 s of a flusher are 5.0 to 5.25 s, and 5.12 s from one wake-up to the next. The clock's count at time 0 is not known. It is taken to be
+//! the end of a step of every level, so that the first 5 s from there are 5.12 s too. Left out: the end of the wheel, 12 days off with 1000
+//! jiffies per second.
 
 use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
@@ -12,20 +12,20 @@ use crate::units::Nanos;
 /// `LVL_SIZE - 1`: a timer that is fewer jiffies off is in the first level.
 const FIRST_LEVEL: u64 = 63;
 
-/// `LVL_CLK_DIV`: how many steps of a level are one of the next.
+/// `LVL_CLK_DIV`: steps of a level in one step of the next.
 const NEXT_LEVEL: u64 = 8;
 
-/// How the timers of a kernel fire.
+/// The timers of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timers {
     /// `CONFIG_HZ`.
     pub hz: Hz,
-    /// Whether it has the wheel of levels (since 4.8).
+    /// True if it has the wheel of levels (since 4.8).
     pub has_wheel: bool,
 }
 
 impl Timers {
-    /// When one fires that is set now, to ring after a delay (`mm/backing-dev.c: wb_wakeup_delayed`).
+    /// Returns when a timer fires that is set now for a delay (`mm/backing-dev.c: wb_wakeup_delayed`).
     pub fn fires(self, now: Nanos, delay: Nanos) -> Nanos {
         let delay = self.hz.jiffies_of(delay);
         let expires = self.hz.jiffies(now) + delay;
@@ -37,7 +37,7 @@ impl Timers {
     }
 }
 
-/// `calc_wheel_index`: the jiffy in which one fires that is `delay` off.
+/// `calc_wheel_index`: the jiffy in which a timer fires that is `delay` off.
 fn end_of_step(expires: u64, delay: u64) -> u64 {
     let mut step = 1;
     while delay >= FIRST_LEVEL * step {

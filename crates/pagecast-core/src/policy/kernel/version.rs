@@ -1,11 +1,13 @@
-//! What differs between versions of Linux, as data.
+//! States as data which rules each version of Linux has.
+//!
+//! Source: the versions named at each rule.
 
 /// The rules of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How `vm.dirty_ratio` becomes a number of pages.
+    /// The rounding of `vm.dirty_ratio` to pages.
     pub rounding: Rounding,
-    /// The first pages of an idle device are let pass by its share of the limit (since 6.14), not only by the position ratio.
+    /// A floor under an idle device's share of the limit (since 6.14), instead of one in the position ratio only.
     pub share_has_floor: bool,
     /// Periodic work leaves an inode after one visit if it is not old enough itself (since 6.10).
     pub requeue_has_cutoff: bool,
@@ -13,24 +15,24 @@ pub struct Rules {
     pub has_timer_wheel: bool,
     /// The bandwidth is also measured 200 ms after the last page of an inode was written (since 5.16).
     pub measures_after_writeback: bool,
-    /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), and not only who waits for memory.
+    /// Dirty pages at the end of the inactive list wake all flushers (since 4.11), not only tasks that wait for memory.
     pub dirty_tail_wakes_flushers: bool,
-    /// What all flushers are woken for waits until their present work has ended (since 4.15), which broke off for it before.
+    /// Work for all flushers waits until their present work has ended (since 4.15). Before, the present work broke off.
     pub start_all_waits: bool,
-    /// Write-back throttling knows of writers held back in a memory cgroup (since 6.8, and in stable releases of 6.6), not only of the others.
+    /// Write-back throttling counts writers throttled in a memory cgroup (since 6.8, and in stable releases of 6.6).
     pub wbt_sees_cgroups: bool,
-    /// What dirty limits know of a memory cgroup is added up every two seconds only (since 6.9), and not whenever they are looked at.
+    /// Counters of a memory cgroup for its dirty limits are added up every two seconds only (since 6.9), not at each look.
     pub memcg_stats_are_late: bool,
     /// Writing to a page counts as an access, as reading it does (before 4.7).
     pub writes_are_accesses: bool,
-    /// The longest folio that a write fills, in pages: ext4 has large ones since 6.16, and no longer ones than huge pages are.
+    /// The longest folio that a write fills, in pages. ext4 has large ones since 6.16, none longer than a huge page.
     pub largest_folio: u64,
-    /// A fault of a mapping maps whole folios (since 6.18), and not the pages around it, or only its own to be written.
+    /// A fault of a mapping maps whole folios (since 6.18). Before, it maps the pages around it, or only its own for writing.
     pub maps_folios: bool,
-    /// The two lists, where they are used.
+    /// The rules of the two lists.
     pub two_lists: TwoLists,
-    /// The multi-generational lists, where they are used: reworked in 6.14; that dirty pages at their end wake all flushers came
-    /// with 6.13 and to 6.12 (6.12.104).
+    /// The rules of the multi-generational lists, reworked in 6.14. Dirty pages at their end wake all flushers from 6.13 on, and in
+    /// 6.12 (6.12.104).
     pub lru_gen: LruGen,
 }
 
@@ -60,7 +62,7 @@ impl Rules {
     }
 }
 
-/// How a percentage of the dirtyable memory is rounded.
+/// The rounding of a percentage of the dirtyable memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Down to a whole 4096th first, since about Linux 4.7: 20 % is 819/4096.
@@ -69,21 +71,21 @@ pub enum Rounding {
     Plain,
 }
 
-/// What differs between versions of Linux, with two lists.
+/// The rules of the two lists that differ between versions of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoLists {
-    /// It is remembered which pages were evicted, so that those that come back soon are active at once (since 3.15).
+    /// Evicted pages are remembered, and are active at once if they are read again soon (since 3.15).
     pub remembers_evicted: bool,
-    /// Where there is much of both, the active list may be longer than the inactive (since 4.7).
+    /// With much of both, the active list may be longer than the inactive (since 4.7).
     pub ratio_grows: bool,
-    /// Pages that come back end the protection of the active list (since 4.12).
+    /// Refaults end the protection of the active list (since 4.12).
     pub refaults_deactivate: bool,
 }
 
-/// What differs between versions of Linux.
+/// The rules of the multi-generational lists that differ between versions of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LruGen {
-    /// Reads are counted, pages inserted, aged, protected and found to come back by the rules of Linux 6.14.
+    /// Reads are counted, pages inserted, aged and protected, and refaults judged by the rules of Linux 6.14.
     pub reworked: bool,
     /// Reclaim that finds nothing but dirty pages wakes the flushers.
     pub wakes_flushers: bool,
@@ -93,7 +95,7 @@ pub struct LruGen {
 mod tests {
     use super::*;
 
-    /// Which rules are in force, in the order in which they came.
+    /// The rules in force, in the order in which they came.
     fn in_force(version: (u32, u32)) -> [bool; 16] {
         let rules = Rules::of(version);
         [
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_flushers_are_woken_for_waits_since_4_15() {
+    fn work_for_all_flushers_waits_since_4_15() {
         assert_eq!([(4, 14), (4, 15)].map(|version| Rules::of(version).start_all_waits), [false, true]);
     }
 }

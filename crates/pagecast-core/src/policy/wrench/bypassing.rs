@@ -1,7 +1,7 @@
-//! What the paper does not have: reads and writes past the cache (O_DIRECT), and `sync`.
+//! Adds to the paper reads and writes past the cache (O_DIRECT), and `sync`.
 //!
-//! Files have no offsets in this model, so that all dirty blocks of the file are flushed before a chunk goes past the cache, and a
-//! chunk that is written takes as much of the file out of the cache as its bytes replace.
+//! Files have no offsets in this model. So all dirty blocks of the file are flushed before a chunk goes past the cache. A written chunk
+//! takes as much of the file out of the cache as its bytes replace.
 
 use super::files::HostFile;
 use super::flushing::Then;
@@ -11,13 +11,13 @@ use crate::policy::{Actions, FileView, OperationId, Outcome};
 use crate::units::{Bytes, Nanos};
 
 impl Wrench {
-    /// A chunk goes past the cache when nothing of its file is dirty any more.
+    /// Moves a chunk past the cache when nothing of its file is dirty any more.
     pub(super) fn bypass_chunk(&mut self, now: Nanos, operation: Ticket, chunk: u64, out: &mut Actions) {
         let file = self.running(operation).file;
         self.flush(now, operation, Some(file), u64::MAX, Then::Bypass { chunk }, out);
     }
 
-    /// The device reads or writes a chunk.
+    /// Lets the device read or write a chunk.
     pub(super) fn bypass(&mut self, operation: Ticket, chunk: u64, out: &mut Actions) {
         let running = self.running(operation);
         let path = if running.kind == Kind::WriteDirect { running.view.write } else { running.view.read };
@@ -26,7 +26,7 @@ impl Wrench {
         out.start(FlowSpec::new(path, chunk, operation.tag()));
     }
 
-    /// The device has read or written a chunk.
+    /// Ends a chunk that the device has read or written.
     pub(super) fn end_bypassed(&mut self, now: Nanos, operation: Ticket, chunk: u64, out: &mut Actions) {
         let running = self.running(operation);
         let file = running.file;
@@ -45,7 +45,7 @@ impl Wrench {
         self.next_chunk(now, operation, out);
     }
 
-    /// Flushes all there is.
+    /// Flushes all dirty blocks.
     pub(super) fn sync(&mut self, now: Nanos, operation: OperationId, out: &mut Actions) {
         // About no file in particular; one byte makes it one chunk.
         let running = Running {

@@ -1,15 +1,16 @@
-//! The state of the data-block model: two lists, the bytes that are free, cached and dirty, and Algorithm 2's and 3's steps
-//! on them. No time passes here.
+//! Keeps the state of the data-block model: two lists, and the bytes that are free, cached and dirty.
+//!
+//! Source: the steps of Algorithms 2 and 3. No time passes here.
 
 use super::files::HostFile;
 use super::lists::{Block, Handle, List, Which};
 use crate::units::Nanos;
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub(super) struct Cache {
     total: u64,
-    /// As the model counts it. Falls below zero while a read under way found too little to evict, and is set to zero when
-    /// the reader's memory is counted; never rises above the total. So the model's books need not balance.
+    /// The free bytes as the model counts them. They fall below zero while a read under way found too little to evict, and are set to
+    /// zero when the reader's memory is counted. They never rise above the total. So the model's books need not balance.
     free: i64,
     dirty: u64,
     inactive: List,
@@ -41,12 +42,12 @@ impl Cache {
         self.total
     }
 
-    /// What can be written without evicting anything.
+    /// The bytes that can be written without evicting anything.
     pub(super) fn free(&self) -> u64 {
         self.free.max(0) as u64
     }
 
-    /// How much is missing if `needed` bytes are to be free.
+    /// Returns how much is missing if `needed` bytes are to be free.
     pub(super) fn lacking(&self, needed: u64) -> u64 {
         (needed as i64 - self.free).max(0) as u64
     }
@@ -60,17 +61,17 @@ impl Cache {
         self.inactive.bytes() + self.active.bytes()
     }
 
-    /// What is neither free nor cached.
+    /// The bytes that are neither free nor cached.
     pub(super) fn anonymous(&self) -> u64 {
         self.total.saturating_sub(self.free() + self.cached())
     }
 
-    /// What the model takes for evictable: the whole inactive list, dirty or not.
+    /// The bytes that the model takes for evictable: the whole inactive list, dirty or not.
     pub(super) fn inactive_bytes(&self) -> u64 {
         self.inactive.bytes()
     }
 
-    /// What the dirty ratio is a ratio of.
+    /// The memory of which the dirty ratio is a part.
     pub(super) fn available(&self) -> u64 {
         (self.free + self.cached() as i64 - self.dirty as i64).max(0) as u64
     }
@@ -110,12 +111,12 @@ impl Cache {
         taken
     }
 
-    /// Clean data just read, or written through, at the end of the inactive list.
+    /// Puts clean data, just read or written through, at the end of the inactive list.
     pub(super) fn add_clean(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: false, accessed: now, dirtied: Nanos::ZERO, flush: 0 });
     }
 
-    /// Data just written, at the end of the inactive list.
+    /// Puts data just written at the end of the inactive list.
     pub(super) fn add_dirty(&mut self, file: HostFile, size: u64, now: Nanos) {
         self.add(Block { file, size, dirty: true, accessed: now, dirtied: now, flush: 0 });
         self.dirty += size;
@@ -138,8 +139,8 @@ impl Cache {
         self.free = (self.free + bytes as i64).min(self.total as i64);
     }
 
-    /// Reads up to `bytes` of a file's cached data: first from the inactive, then from the active list. What is clean
-    /// becomes one block at the end of the active list, what is dirty moves there alone.
+    /// Reads up to `bytes` of a file's cached data: first from the inactive, then from the active list. Clean data becomes one block
+    /// at the end of the active list, dirty data moves there alone.
     pub(super) fn read(&mut self, file: HostFile, bytes: u64, now: Nanos) {
         let (mut left, mut clean) = (bytes, 0);
         for active in [false, true] {
@@ -178,7 +179,7 @@ impl Cache {
         }
     }
 
-    /// Evicts clean blocks, never those of `except`, and returns how many bytes went.
+    /// Evicts clean blocks, never those of `except`, and returns how many bytes that was.
     pub(super) fn evict(&mut self, amount: u64, except: Option<HostFile>) -> u64 {
         let mut left = amount;
         for active in [false, true] {
@@ -222,9 +223,8 @@ impl Cache {
         }
     }
 
-    /// Makes up to `amount` bytes of dirty blocks of one list clean, in order, and says of each whose and how large it is.
-    /// `only` takes `file` alone, otherwise all but it. The caller writes them and then reports them as
-    /// [`Cache::written`].
+    /// Makes up to `amount` bytes of dirty blocks of one list clean, in order, and reports the file and size of each. `only` takes
+    /// `file` alone, otherwise all but it. The caller writes them and then reports them as [`Cache::written`].
     pub(super) fn flush(
         &mut self,
         active: bool,
@@ -272,13 +272,13 @@ impl Cache {
         self.dirty_of_file[file.index()] -= bytes;
     }
 
-    /// Bytes that were flushed have reached their device.
+    /// Notes that flushed bytes have reached their device.
     pub(super) fn written(&mut self, bytes: u64) {
         self.dirty -= bytes;
     }
 
-    /// The block of the periodic flush has reached its device. As published, the dirty bytes shrink by the size it has now:
-    /// what was read or evicted of it meanwhile stays counted as dirty for good.
+    /// Ends the periodic flush of a block. As published, the dirty bytes shrink by the size it has now: bytes of it that were read or
+    /// evicted meanwhile stay counted as dirty for good.
     pub(super) fn flushed_expired(&mut self) {
         self.dirty -= std::mem::take(&mut self.flushing);
     }

@@ -1,11 +1,11 @@
-//! The files of a host, and the devices they are on.
+//! Numbers the files of a host, and keeps the devices they are on.
 
 use rustc_hash::FxHashMap;
 
 use crate::flow::Path;
 use crate::policy::{DeviceId, FileId, FileView};
 
-/// A file as the host knows it: counted from 0 as they are named, so that what is kept for each file is a vector.
+/// A file as the host knows it. Files are counted from 0 as they are named, so that values by file are a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HostFile(pub u32);
 
@@ -15,12 +15,12 @@ impl HostFile {
     }
 }
 
-/// See the module.
+/// The files of a host; see the module.
 #[derive(Default)]
 pub(super) struct Files {
     numbers: FxHashMap<FileId, HostFile>,
     known: Vec<(FileId, DeviceId)>,
-    /// What each device's write-back crosses, as learned from the files on it.
+    /// The path of each device's write-back, as learned from the files on it.
     write_paths: FxHashMap<DeviceId, Path>,
 }
 

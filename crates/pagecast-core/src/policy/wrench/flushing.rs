@@ -1,4 +1,4 @@
-//! Algorithm 1 and its forced kin: writing dirty blocks to their devices, and evicting clean ones.
+//! Writes dirty blocks to their devices, and evicts clean ones: Algorithm 1 and forced flushes.
 
 use super::files::HostFile;
 use super::{Stage, Ticket, Wrench};
@@ -12,18 +12,18 @@ pub(super) const FLUSHER: u64 = u64::MAX;
 /// A forced flush of an operation.
 #[derive(Clone, Copy)]
 pub(super) struct Flush {
-    /// Not to be flushed, or (fsync, O_DIRECT) the only one to be.
+    /// The file not to be flushed, or (fsync, O_DIRECT) the only one to be.
     pub(super) file: Option<HostFile>,
-    /// Still to be flushed when the transfers under way have ended.
+    /// The bytes still to be flushed when the transfers under way have ended.
     pub(super) amount: u64,
-    /// Whether anything has been flushed so far.
+    /// True if anything has been flushed so far.
     pub(super) flushed: bool,
-    /// Being written, and in how many transfers.
+    /// The bytes being written, and the number of transfers.
     pub(super) sum: u64,
     pub(super) transfers: u32,
-    /// The list is the active one already.
+    /// True if the list is the active one already.
     pub(super) active: bool,
-    /// What the operation does afterwards.
+    /// The next step of the operation.
     pub(super) then: Then,
 }
 
@@ -43,13 +43,13 @@ pub(super) enum Then {
 pub(super) struct Flusher {
     pub(super) pass_began: Nanos,
     pub(super) active: bool,
-    /// A block is being written; otherwise it sleeps.
+    /// True while a block is being written; otherwise it sleeps.
     pub(super) is_writing: bool,
     pub(super) wakes: Nanos,
 }
 
 impl Flusher {
-    /// It has slept on at the times that have passed since it was last called: nothing was dirty then.
+    /// Lets it sleep on at the times that have passed since the last call: nothing was dirty then.
     pub(super) fn pass_over(&mut self, now: Nanos, period: Nanos) {
         if !self.is_writing && self.wakes < now && period > Nanos::ZERO {
             let passed = (now - self.wakes).0.div_ceil(period.0);
@@ -136,7 +136,7 @@ impl Wrench {
         }
     }
 
-    /// The search of the periodic flush goes on: the inactive list until nothing is expired, then the active one.
+    /// Continues the search of the periodic flush: the inactive list until nothing is expired, then the active one.
     pub(super) fn flush_expired(&mut self, now: Nanos, out: &mut Actions) {
         let limit = now.0.checked_sub(self.options.expiry.0).map(Nanos);
         loop {

@@ -1,8 +1,8 @@
-//! The two lists of data blocks, inactive and active, each with its blocks in the order in which they came.
+//! Keeps the two lists of data blocks, inactive and active, each in the order of arrival.
 //!
-//! A list answers "the first clean (or dirty) block of, or not of, this file" without walking over the others: it keeps
-//! the places of each file's clean and dirty blocks apart, and the least of each file's first places.
-//! So a run costs time and memory in proportion to its chunks.
+//! A list answers "the first clean (or dirty) block of, or not of, this file" without walking over the others: it keeps the places of each
+//! file's clean and dirty blocks apart, and the least of each file's first places. So a run costs time and memory in proportion to its
+//! chunks.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -15,15 +15,15 @@ use crate::units::Nanos;
 /// A run of a file's bytes that are in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Whose.
+    /// The file.
     pub file: HostFile,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: u64,
-    /// Whether the device does not have them yet.
+    /// True if the device does not have them yet.
     pub dirty: bool,
-    /// When they were last read or written.
+    /// The time at which they were last read or written.
     pub accessed: Nanos,
-    /// When they were made dirty.
+    /// The time at which they were made dirty.
     pub dirtied: Nanos,
     /// The number of the periodic flush that writes or has written them; 0 is none.
     pub flush: u32,
@@ -41,10 +41,10 @@ type Slots = Chunks<(Place, Block)>;
 /// The slots of some blocks of one file, in the order of their places.
 #[derive(Default)]
 struct Queue {
-    /// Those that came after all others.
+    /// Blocks that came after all others.
     last: VecDeque<u32>,
-    /// Those that came between others, as blocks do that become clean where they are. They come in order, too:
-    /// having a queue of their own, they need not make others move.
+    /// Blocks that came between others, as a block does that becomes clean in its place. They come in order, too. In a queue of their
+    /// own they need not move others.
     between: VecDeque<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Places {
         self.by_file.get(file.index()).and_then(|queue| queue.first(slots))
     }
 
-    /// The first place of all files but one.
+    /// Returns the first place of all files but one.
     fn first_not_of(&self, file: Option<HostFile>) -> Option<(Place, u32)> {
         match file {
             Some(file) => self.firsts.least_but(file.0),
@@ -128,7 +128,7 @@ impl Places {
     }
 }
 
-/// Which blocks of a list are meant.
+/// A choice of blocks of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     /// All.
@@ -146,7 +146,7 @@ pub(super) struct List {
     vacant: Vec<u32>,
     clean: Places,
     dirty: Places,
-    /// When dirty blocks were made so, and their slots; entries of blocks that are dirty no more are passed over.
+    /// The times at which dirty blocks were made so, and their slots; entries of blocks that are clean now are passed over.
     ages: BinaryHeap<Reverse<(Nanos, u32)>>,
     /// The dirty blocks that are older than the last `first_expired` asked for.
     expired: BTreeSet<(Place, u32)>,
@@ -173,7 +173,7 @@ impl List {
         self.bytes_of.get(file.index()).copied().unwrap_or(0)
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
@@ -251,7 +251,7 @@ impl List {
         Block { size: bytes, flush: 0, ..block }
     }
 
-    /// A dirty block is clean from now on, in its place; `flush` is the periodic flush that writes it, or 0.
+    /// Makes a dirty block clean, in its place; `flush` is the periodic flush that writes it, or 0.
     pub(super) fn clean(&mut self, handle: Handle, flush: u32) {
         let block = self.block(handle);
         self.forget(handle, block);

@@ -1,10 +1,9 @@
-//! The data-block model of the WRENCH-cache paper.
+//! Runs the data-block model of the WRENCH-cache paper.
 //!
-//! Source: Do et al., *Modeling the Linux Page Cache for Accurate Simulation of Data-Intensive Applications*, CLUSTER
-//! 2021, Algorithms 1 to 3, and what the authors' published outputs show where the text is silent; the differences are
-//! listed in `docs/concepts/wrench.md`. Reads and writes go chunk by chunk through two lists of data blocks. State
-//! changes when a transfer is asked for, as published. Left out, as published: read-ahead, the background threshold,
-//! throttling before the dirty limit, offsets in files, the cost of a call.
+//! Source: Do et al., *Modeling the Linux Page Cache for Accurate Simulation of Data-Intensive Applications*, CLUSTER 2021, Algorithms 1 to
+//! 3, and the authors' published outputs if the text is silent; the differences are listed in `docs/concepts/wrench.md`. Reads and writes
+//! go chunk by chunk through two lists of data blocks. State changes when a transfer is asked for, as published. Left out, as published:
+//! read-ahead, the background threshold, throttling before the dirty limit, offsets in files, the cost of a call.
 
 mod bypassing;
 mod cache;
@@ -29,7 +28,7 @@ use crate::stop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, SyncRangeFlag};
 
-/// See the module.
+/// The page cache of a host; see the module.
 pub struct Wrench {
     options: WrenchOptions,
     cache: Cache,
@@ -52,7 +51,7 @@ struct Ticket {
 }
 
 impl Ticket {
-    /// What transfers of the operation carry. The engine looks at its lower half only.
+    /// Returns the tag of the operation's transfers. The engine looks at its lower half only.
     fn tag(self) -> u64 {
         (u64::from(self.place) << 32) | u64::from(self.operation.0)
     }
@@ -66,9 +65,9 @@ impl Ticket {
 struct Running {
     kind: Kind,
     file: HostFile,
-    /// What the engine said of the file; its size grows with each chunk that is written.
+    /// The engine's view of the file; its size grows with each chunk that is written.
     view: FileView,
-    /// Where the next chunk begins, and how much is still to come with it.
+    /// The start of the next chunk, and the bytes still to come with it.
     offset: u64,
     left: u64,
     stage: Stage,
@@ -96,7 +95,7 @@ enum Kind {
     WriteDirect,
 }
 
-/// What an operation waits for.
+/// The stage for which an operation waits.
 #[derive(Clone, Copy)]
 enum Stage {
     /// Dirty blocks are being written so that there is room.
@@ -221,7 +220,7 @@ impl Wrench {
         }
     }
 
-    /// Charges the time since the last stage to a part, or to those of the transfer that has just ended.
+    /// Charges the time since the last stage to a part, or to the parts of the transfer that has just ended.
     fn charge(&mut self, now: Nanos, operation: Ticket, transfer: &Parts) {
         let running = self.running(operation);
         let elapsed = now - running.since;

@@ -1,16 +1,16 @@
-//! The parameters of the data-block model, with their units.
+//! Reads the parameters of the data-block model, with their units.
 
 use crate::error::ScenarioError;
 use crate::machine::VmSettings;
 use crate::policy::Options;
 use crate::units::{Bytes, Nanos};
 
-/// Which of the authors' two states of the model is followed.
+/// The authors' two versions of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vintage {
     /// Before the correction of eviction: only the inactive list is evicted from, and a write may evict its own file.
     V1,
-    /// With it; the outputs of the published paper.
+    /// After the correction; the outputs of the published paper.
     CameraReady,
 }
 
@@ -19,12 +19,12 @@ impl Vintage {
     pub const NAMES: [&'static str; 2] = ["v1", "camera_ready"];
 }
 
-/// Which host the anonymous memory of a read from another host is taken of.
+/// The host that gives the anonymous memory for a read from another host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteMemory {
-    /// The one whose process reads, if its buffer is fresh.
+    /// The host whose process reads, if its buffer is fresh.
     Client,
-    /// The one that has the file, whatever the buffer, and it is never given back: what the published outputs show.
+    /// The host that has the file, whatever the buffer, and it is never given back: so do the published outputs.
     Server,
 }
 
@@ -33,12 +33,12 @@ impl RemoteMemory {
     pub const NAMES: [&'static str; 2] = ["client", "server"];
 }
 
-/// See the module. Source of the defaults: the paper's simulator settings.
+/// The parameters of the model. Source of the defaults: the paper's simulator settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WrenchOptions {
     /// Bytes that are read or written at once; cost grows with their number.
     pub chunk: Bytes,
-    /// Which state of the model.
+    /// The version of the model.
     pub vintage: Vintage,
     /// Share of free memory and clean cache that may be dirty before a write must flush.
     pub dirty_ratio: f64,
@@ -46,7 +46,7 @@ pub struct WrenchOptions {
     pub period: Nanos,
     /// Age at which dirty blocks are flushed.
     pub expiry: Nanos,
-    /// Who pays for the anonymous memory of a read from another host.
+    /// The host that gives the anonymous memory for a read from another host.
     pub remote_memory: RemoteMemory,
 }
 

@@ -1,4 +1,4 @@
-//! Algorithm 2: reading a chunk.
+//! Reads a chunk: Algorithm 2.
 
 use super::flushing::Then;
 use super::{Stage, Ticket, Wrench};

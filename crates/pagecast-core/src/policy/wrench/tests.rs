@@ -1,4 +1,4 @@
-//! What no scenario shows: a call that comes too early.
+//! Checks a call that comes too early, which no scenario shows.
 
 use super::*;
 use crate::flow::fluid::Fluid;

@@ -1,4 +1,4 @@
-//! Algorithm 3: writing a chunk, and what becomes of chunks that are written through or come from another host.
+//! Writes a chunk: Algorithm 3. Also keeps chunks that are written through or come from another host.
 
 use super::files::HostFile;
 use super::flushing::Then;
@@ -8,7 +8,7 @@ use crate::policy::Actions;
 use crate::units::{Bytes, Nanos};
 
 impl Wrench {
-    /// Algorithm 3: what fits under the dirty limit goes to the cache at once, the rest after a flush of as much.
+    /// Algorithm 3: bytes that fit under the dirty limit go to the cache at once, the rest after a flush of as much.
     pub(super) fn write_chunk(&mut self, now: Nanos, operation: Ticket, chunk: u64, out: &mut Actions) {
         let limit = (self.options.dirty_ratio * self.cache.available() as f64).floor() as u64;
         let kind = self.running(operation).kind;
@@ -51,7 +51,7 @@ impl Wrench {
         out.start(FlowSpec::new(path, now_written, operation.tag()));
     }
 
-    /// How much of `bytes` finds free memory. Less than a thousandth of a chunk counts as none, or a chunk could take a
+    /// Returns how much of `bytes` finds free memory. Less than a thousandth of a chunk counts as none, or a chunk could take a
     /// million rounds. Not in the paper.
     pub(super) fn room_for(&self, bytes: u64) -> u64 {
         let room = bytes.min(self.cache.free());
@@ -73,7 +73,7 @@ impl Wrench {
         (self.options.vintage == Vintage::CameraReady).then_some(file)
     }
 
-    /// A chunk that the device has stays in the cache, clean.
+    /// Keeps a chunk that the device has in the cache, clean.
     pub(super) fn keep_written(
         &mut self,
         now: Nanos,
@@ -90,7 +90,7 @@ impl Wrench {
         self.cache.add_clean(file, chunk, now);
     }
 
-    /// No memory is left and none can be made: the bytes go to the device, where the published model would loop for ever.
+    /// Writes to the device when no memory is left and none can be made. The published model would loop for ever.
     pub(super) fn write_past(&mut self, now: Nanos, operation: Ticket, rest: u64, out: &mut Actions) {
         let running = self.running(operation);
         running.stage = Stage::Chunk { rest: 0 };

@@ -1,7 +1,7 @@
-//! Copies from file to file: sendfile(2), copy_file_range(2), or reads and writes through a buffer that holds a whole call, so that the
+//! Copies from file to file: by sendfile(2), copy_file_range(2), or reads and writes through a buffer that holds a whole call, so that the
 //! bytes arrive as they were.
 //!
-//! What a simulation does not model is refused with its words, so that one scenario means one thing.
+//! Copies that a simulation does not model are refused with its words, so that one scenario means one thing.
 
 use std::io::ErrorKind;
 use std::num::NonZero;

@@ -1,4 +1,4 @@
-//! What a process says that cannot go on: which operation it was, of which process, at what time, and why.
+//! Words the failure of a process: the operation, the process, the time and the reason.
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::run::plan::Step;
 /// What most disks read or write at least (`queue/logical_block_size`), for the message.
 const LOGICAL_BLOCK: Bytes = Bytes(512);
 
-/// Why a process did not come to its end.
+/// The reason for which a process did not end properly.
 #[derive(Debug)]
 pub(in crate::run) enum Halt {
     Stopped,
@@ -129,7 +129,7 @@ impl<I: Streams> Runner<'_, I> {
     }
 }
 
-/// What the kernel calls itself.
+/// Returns the kernel's release.
 fn release() -> String {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     release.trim().to_owned()

@@ -1,7 +1,7 @@
-//! A process's mappings of files: each operation maps what it is about, touches it, and unmaps it, unless the file stays mapped.
+//! Runs operations on mappings of files: each maps its bytes, touches them, and unmaps them, unless the file stays mapped.
 //!
-//! Bytes are copied by the program itself, from and to memory that stays in a processor's caches, and that cannot be taken away from
-//! a copy that is under way: whether to stop is asked before each piece. Whoever else cuts the file meanwhile ends the run by SIGBUS.
+//! The program itself copies the bytes, from and to memory that stays in a processor's caches, and that cannot be taken away from a copy
+//! under way. So a stop is looked for before each piece. If another process cuts the file meanwhile, the run ends by SIGBUS.
 
 use std::io;
 use std::num::NonZero;
@@ -27,7 +27,7 @@ pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
 pub(super) struct Staying<I: Io> {
     mapped: I::Mapped,
     length: u64,
-    /// What was said of it last.
+    /// The last advice for it.
     advice: MapAdvice,
 }
 

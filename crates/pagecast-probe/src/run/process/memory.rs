@@ -1,4 +1,4 @@
-//! Anonymous memory that a process takes and gives back.
+//! Takes and gives back anonymous memory of a process.
 
 use std::num::NonZero;
 

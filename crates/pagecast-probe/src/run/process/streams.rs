@@ -1,7 +1,7 @@
-//! A process's streams of the C library.
+//! Runs operations on a process's streams of the C library.
 //!
-//! What a library refuses, and C does not define, is refused before it is called, with the words of a simulation. A call that is under
-//! way is not broken off when the run is stopped: its memory is copied by the program itself, so it cannot be taken away.
+//! Calls that a library refuses, and C does not define, are refused before, with the words of a simulation. A call under way is not broken
+//! off when the run is stopped: the program itself copies its memory, so it cannot be taken away.
 
 use std::io;
 use std::num::NonZero;

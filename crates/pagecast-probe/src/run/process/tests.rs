@@ -1,4 +1,4 @@
-//! Processes on a mock of the kernel whose calls take known times.
+//! Checks processes on a mock of the kernel whose calls take known times.
 
 use super::*;
 use crate::io::Io;

@@ -1,8 +1,8 @@
-//! Which pages the devices do not have yet: dirty or under writeback, by inode and by wb (which is one for each device, and for
-//! each memory cgroup on it).
+//! Records the pages that are dirty or under writeback, by inode and by wb.
 //!
-//! Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c: __mark_inode_dirty`, Linux 6.16. A page may be both: one
-//! that is written to while it is under writeback will be written again. Counts are in bytes here, whole pages or not.
+//! A device has one wb, and one more for each memory cgroup. Source: `mm/page-writeback.c: folio_account_dirtied`, `fs/fs-writeback.c:
+//! __mark_inode_dirty`, Linux 6.16. A page that is written to while it is under writeback is both, and will be written again. Counts are in
+//! bytes here, whole pages or not.
 
 use rustc_hash::FxHashMap;
 
@@ -13,23 +13,23 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::ranges::Ranges;
 use crate::units::Nanos;
 
-/// What a device does not have yet of one wb, and its counters since the start.
+/// The dirty pages of a wb, and its counters since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfWb {
     /// `WB_RECLAIMABLE`: dirty and not under writeback.
     pub reclaimable: u64,
     /// `WB_WRITEBACK`.
     pub writeback: u64,
-    /// `WB_DIRTIED`: all that has become dirty so far.
+    /// `WB_DIRTIED`: all bytes that have become dirty so far.
     pub dirtied: u64,
-    /// `WB_WRITTEN`: all whose writeback has ended so far.
+    /// `WB_WRITTEN`: all bytes whose writeback has ended so far.
     pub written: u64,
-    /// All that went away dirty and was never submitted.
+    /// Bytes that left the cache dirty and were never submitted.
     pub cancelled: u64,
 }
 
 impl OfWb {
-    /// Dirty or under writeback.
+    /// Bytes that are dirty or under writeback.
     pub fn dirty(&self) -> u64 {
         self.reclaimable + self.writeback
     }
@@ -41,21 +41,21 @@ struct Inode {
     wb: WbId,
     dirty: Ranges,
     writeback: Ranges,
-    /// Cut off while they were under writeback.
+    /// Pages that were truncated while they were under writeback.
     leaving: Ranges,
-    /// When it became dirty; later writes do not move this.
+    /// The time at which it became dirty; later writes do not move it.
     dirtied_when: Nanos,
     /// `mapping->writeback_index`: where the last pass over its pages stopped.
     index: u64,
 }
 
 impl Inode {
-    /// When it became dirty, if it is.
+    /// Returns the time at which the file became dirty, if it is dirty.
     fn dirtied_when(&self) -> Option<Nanos> {
         (self.dirty.total() > 0).then_some(self.dirtied_when)
     }
 
-    /// The state at `at`, and up to where it is the same.
+    /// Returns the state of the page at `at`, and the end of the run of pages in the same state.
     fn run(&self, at: u64, end: u64) -> (PageState, u64) {
         let writeback = self.writeback.first(at, end);
         let dirty = self.dirty.first(at, end);
@@ -71,7 +71,7 @@ impl Inode {
         }
     }
 
-    /// How many bytes of `start..end` are dirty and under writeback.
+    /// Returns how many bytes of `start..end` are both dirty and under writeback.
     fn both(&self, start: u64, end: u64) -> u64 {
         let (mut at, mut both) = (start, 0);
         while let Some((from, to)) = self.writeback.first(at, end) {
@@ -82,7 +82,7 @@ impl Inode {
     }
 }
 
-/// See the module.
+/// The dirty pages of a host; see the module.
 #[derive(Debug, Default)]
 pub struct DirtyPages {
     inodes: FxHashMap<FileId, Inode>,
@@ -91,11 +91,11 @@ pub struct DirtyPages {
     dirty: u64,
     /// `NR_WRITEBACK`.
     writeback: u64,
-    /// What both count: pages written to again while they are under writeback.
+    /// Bytes that both counters have: pages written to again while they are under writeback.
     both: u64,
-    /// Pages that are known to have become dirty but not yet which: counted everywhere, in no file.
+    /// Bytes that became dirty while their pages are not yet known: in all sums, in no file.
     ahead: u64,
-    /// The most that `dirtied` of all wbs came to: of what a writer was ahead, some may prove to have been dirty already.
+    /// The largest sum of `dirtied` of all wbs. Some of the bytes in `ahead` may prove to have been dirty already.
     most_dirtied: u64,
 }
 
@@ -110,8 +110,8 @@ impl DirtyPages {
         self.writeback
     }
 
-    /// `NR_DIRTIED`: all that has become dirty so far. It never falls: bytes that two writers have counted while it was not known which
-    /// they are count once more only when as many others have become dirty.
+    /// `NR_DIRTIED`: all bytes that have become dirty so far. It never falls. Two writers may count the same bytes while their pages
+    /// are not known; it then stands still until as many others have become dirty.
     pub fn dirtied(&self) -> u64 {
         self.counted_dirtied().max(self.most_dirtied)
     }
@@ -120,32 +120,32 @@ impl DirtyPages {
         self.wbs.iter().map(|wb| wb.dirtied).sum()
     }
 
-    /// Of `NR_FILE_DIRTY`, what is in no file yet.
+    /// The part of `NR_FILE_DIRTY` that is in no file yet.
     pub fn ahead(&self) -> u64 {
         self.ahead
     }
 
-    /// What counts against the dirty limit.
+    /// The bytes that count against the dirty limit.
     pub fn total(&self) -> u64 {
         self.dirty() + self.writeback
     }
 
-    /// Dirty or under writeback, each page once.
+    /// The bytes that are dirty or under writeback, each page once.
     pub fn pages(&self) -> u64 {
         self.total() - self.both
     }
 
-    /// How many inodes have pages that are dirty or under writeback.
+    /// The number of inodes with pages that are dirty or under writeback.
     pub fn inodes(&self) -> usize {
         self.inodes.len()
     }
 
-    /// How much of each of them, each page once.
+    /// The dirty bytes of each inode, each page once.
     pub fn by_file(&self) -> impl Iterator<Item = (FileId, u64)> {
         self.inodes.keys().map(|&file| (file, self.of_file(file)))
     }
 
-    /// Checks that counters are the sums over inodes, and over wbs.
+    /// Checks that the counters are the sums over inodes, and over wbs.
     ///
     /// # Panics
     /// If they are not.
@@ -172,24 +172,24 @@ impl DirtyPages {
         self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
     }
 
-    /// How many bytes of a file are dirty or under writeback, each once.
+    /// Returns how many bytes of a file are dirty or under writeback, each once.
     pub fn of_file(&self, file: FileId) -> u64 {
         let inode = self.inodes.get(&file);
         inode.map_or(0, |inode| inode.dirty.total() + inode.writeback.total() - inode.both(0, u64::MAX))
     }
 
-    /// Whether any page of a part of a file is dirty or under writeback.
+    /// True if any page of a range of a file is dirty or under writeback.
     pub fn are_any_busy(&self, file: FileId, start: u64, end: u64) -> bool {
         let is_busy = |inode: &Inode| inode.run(start, end) != (PageState::Clean, end);
         self.inodes.get(&file).is_some_and(is_busy)
     }
 
-    /// How many bytes of a file are dirty.
+    /// Returns how many bytes of a file are dirty.
     pub fn reclaimable_of_file(&self, file: FileId) -> u64 {
         self.inodes.get(&file).map_or(0, |inode| inode.dirty.total())
     }
 
-    /// Which bytes of a part of a file are dirty.
+    /// Returns the dirty bytes within a range of a file.
     pub fn ranges_within(&self, file: FileId, start: u64, end: u64) -> Ranges {
         let (mut dirty, mut at) = (Ranges::default(), start);
         let of_file = self.inodes.get(&file).map(|inode| &inode.dirty);
@@ -200,7 +200,7 @@ impl DirtyPages {
         dirty
     }
 
-    /// From which byte on a file of this size is dirty up to its end.
+    /// Returns the start of the dirty run that reaches the end of a file of this size.
     pub fn dirty_end(&self, file: FileId, size: u64) -> u64 {
         let dirty = self.inodes.get(&file).map(|inode| &inode.dirty);
         let mut at = 0;
@@ -213,25 +213,25 @@ impl DirtyPages {
         size
     }
 
-    /// When the file's inode became dirty, if it is.
+    /// Returns the time at which the file's inode became dirty, if it is.
     pub fn dirtied_when(&self, file: FileId) -> Option<Nanos> {
         self.inodes.get(&file)?.dirtied_when()
     }
 
-    /// The state of a byte of a file that is at `at`, and when the file's inode became dirty, if it is.
+    /// Returns the state of the byte at `at` of a file, and when the file's inode became dirty, if it is.
     pub fn state(&self, file: FileId, at: u64, end: u64) -> (PageState, Option<Nanos>) {
         let Some(inode) = self.inodes.get(&file) else { return (PageState::Clean, None) };
         (inode.run(at, end).0, inode.dirtied_when())
     }
 
-    /// The inode is young again: it goes behind the youngest of its device.
+    /// Makes an inode the youngest dirty one of its device.
     pub fn redirty(&mut self, file: FileId, when: Nanos) {
         if let Some(inode) = self.inodes.get_mut(&file) {
             inode.dirtied_when = when;
         }
     }
 
-    /// Whether none of the bytes from `start` is dirty, or all of them, and up to where that is so.
+    /// True if all bytes from `start` are dirty, false if none is; and the end of that run.
     pub fn dirty_run(&self, file: FileId, start: u64, end: u64) -> (bool, u64) {
         let first = self.inodes.get(&file).and_then(|inode| inode.dirty.first(start, end));
         match first {
@@ -241,8 +241,8 @@ impl DirtyPages {
         }
     }
 
-    /// As `run`, for who waits for pages under writeback: a page is that until all of it has been written. Byte by byte a fast writer
-    /// would follow the device in ever smaller steps.
+    /// Returns the same as `run` to a task that waits for pages under writeback: a page is under writeback until all of it is written.
+    /// Byte by byte a fast writer would follow the device in ever smaller steps.
     pub fn stable_run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64) {
         let inode = self.inodes.get(&file);
         let writeback = inode.and_then(|inode| inode.writeback.first(at / PAGE * PAGE, end)).map(whole_pages);
@@ -253,7 +253,7 @@ impl DirtyPages {
         }
     }
 
-    /// So many pages of a wb have become dirty; which ones is told later.
+    /// Counts bytes of a wb that have become dirty; their pages are told later.
     pub fn run_ahead(&mut self, wb: WbId, bytes: u64) {
         self.ahead += bytes;
         let wb = self.wb(wb);
@@ -261,7 +261,7 @@ impl DirtyPages {
         wb.dirtied += bytes;
     }
 
-    /// It is going to be told which pages those were.
+    /// Takes back bytes counted by `run_ahead`, before their pages are told.
     pub fn fall_back(&mut self, wb: WbId, bytes: u64) {
         self.most_dirtied = self.dirtied();
         self.ahead -= bytes;
@@ -285,7 +285,7 @@ impl DirtyPages {
         self.wbs.resize(at + 1, OfWb::default());
     }
 
-    /// Pages of an inode of this wb become dirty; true if that made the inode dirty.
+    /// Makes pages of an inode of this wb dirty; true if that made the inode dirty.
     pub fn make_dirty(&mut self, file: FileId, wb: WbId, start: u64, end: u64, now: Nanos) -> bool {
         let inode = self.inodes.entry(file).or_insert_with(|| Inode {
             wb,
@@ -315,7 +315,7 @@ impl DirtyPages {
         was_clean && new > 0
     }
 
-    /// The files of a wb that have dirty pages, or pages under writeback, in the order in which they became dirty.
+    /// The files of a wb with pages dirty or under writeback, in the order in which they became dirty.
     pub fn files_of(&self, wb: WbId) -> Vec<FileId> {
         let inodes = self.inodes.iter().filter(|(_, inode)| inode.wb == wb);
         let mut files: Vec<(Nanos, FileId)> =
@@ -324,7 +324,7 @@ impl DirtyPages {
         files.into_iter().map(|(_, file)| file).collect()
     }
 
-    /// The first dirty pages within `start..end` of a file, at most `most`, go under writeback.
+    /// Submits the first dirty pages within `start..end` of a file, `most` bytes at most.
     pub fn submit_within(&mut self, file: FileId, start: u64, end: u64, most: u64) -> Option<(u64, u64)> {
         let (start, end) = self.inodes.get(&file)?.dirty.first(start, end)?;
         let end = end.min(start.saturating_add(most));
@@ -332,7 +332,7 @@ impl DirtyPages {
         Some((start, end))
     }
 
-    /// The next dirty pages of a file, at most `most`, from where the last pass stopped and then from the start, go under writeback.
+    /// Submits the next dirty pages of a file, `most` bytes at most: from the end of the last pass, then from the start.
     pub fn submit(&mut self, file: FileId, most: u64) -> Option<(u64, u64)> {
         let inode = self.inodes.get_mut(&file)?;
         let ahead = inode.dirty.first(inode.index, u64::MAX);
@@ -357,12 +357,12 @@ impl DirtyPages {
         self.writeback += put;
     }
 
-    /// Whether any of these pages leaves the cache when the device has it.
+    /// True if any of these pages leaves the cache when it is written.
     pub fn are_leaving(&self, file: FileId, start: u64, end: u64) -> bool {
         self.inodes.get(&file).is_some_and(|inode| inode.leaving.first(start, end).is_some())
     }
 
-    /// Pages that were submitted too early are dirty again, and the next that a pass over the file comes to.
+    /// Makes pages dirty again that were submitted too early. The next pass over the file comes to them first.
     pub fn take_back(&mut self, file: FileId, start: u64, end: u64) {
         let inode = self.inodes.get_mut(&file).expect("a file under writeback has an inode");
         self.both -= inode.both(start, end);
@@ -378,8 +378,8 @@ impl DirtyPages {
         self.dirty += new;
     }
 
-    /// The device has these pages. They are clean unless they were written to meanwhile. True if no more pages of the file
-    /// are under writeback.
+    /// Ends the writeback of these pages: they are clean unless they were written to meanwhile. True if no more pages of the file are
+    /// under writeback.
     pub fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         self.wbs[wb.0 as usize].written += end - start;
         self.end_writeback(file, start, end)
@@ -400,7 +400,7 @@ impl DirtyPages {
         is_last
     }
 
-    /// Pages under writeback are cut off: they leave when the device has them, and what is dirty of them will not be written again.
+    /// Cuts off pages under writeback: they leave when they are written, and are not written again.
     pub fn leave(&mut self, file: FileId, start: u64, end: u64) {
         self.cancel_dirty(file, start, end);
         if let Some(inode) = self.inodes.get_mut(&file) {
@@ -408,7 +408,7 @@ impl DirtyPages {
         }
     }
 
-    /// The pages of a range that leave now that the device has them.
+    /// Takes out the pages of a range that leave now that they are written.
     pub fn take_leaving(&mut self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
         let Some(inode) = self.inodes.get_mut(&file) else { return Vec::new() };
         let mut taken = Vec::new();
@@ -419,7 +419,7 @@ impl DirtyPages {
         taken
     }
 
-    /// Pages are gone: dirty ones will not be written.
+    /// Forgets pages that have left the cache: dirty ones will not be written.
     pub fn cancel(&mut self, file: FileId, start: u64, end: u64) {
         self.cancel_dirty(file, start, end);
         self.end_writeback(file, start, end);
@@ -435,8 +435,8 @@ impl DirtyPages {
         self.dirty -= cancelled;
     }
 
-    /// Forgets an inode with nothing to write. The next pass over it then begins at its start; the kernel's goes on where the
-    /// last one stopped, which is the same for a file that grows.
+    /// Forgets an inode without dirty pages. The next pass then begins at the start of the file. The kernel's goes on where the last
+    /// one stopped, which makes no difference for a file that grows.
     fn forget_clean(&mut self, file: FileId) {
         let is_clean = |inode: &Inode| inode.dirty.total() == 0 && inode.writeback.total() == 0;
         if self.inodes.get(&file).is_some_and(is_clean) {

@@ -1,9 +1,13 @@
-//! In what folios the pages of files came into the cache: faults of mappings pay for each, and map whole ones since Linux 6.18.
+//! Records the folios in which the pages of files came into the cache.
 //!
-//! Source: `mm/filemap.c: __filemap_get_folio` (a write makes folios as long as its call), `mm/readahead.c: page_cache_ra_order,
-//! page_cache_async_ra` (single pages in the first window, four times as many in the folios of each next one, none longer than
-//! its window), Linux 6.18. Left out: folios that are split, those in which pages of a hole come by a fault, that a file which was
-//! in the cache before time 0 may have long ones, and that pages which stay in the cache while others around them are read keep theirs.
+//! A fault of a mapping pays for each folio, and maps a whole one since Linux 6.18. Source: Linux 6.18.
+//!
+//! - `mm/filemap.c: __filemap_get_folio`: a write makes folios as long as its call.
+//! - `mm/readahead.c: page_cache_ra_order, page_cache_async_ra`: the first window has folios of one page, each next window has folios four
+//!   times as long. None is longer than its window.
+//!
+//! Left out: splitting folios; folios made by a fault in a hole; long folios from before time 0; pages that stay in the cache, and in their
+//! folios, while the pages around them are read.
 
 use std::collections::BTreeMap;
 
@@ -12,39 +16,39 @@ use rustc_hash::FxHashMap;
 use crate::policy::FileId;
 use crate::policy::kernel::page::PAGE;
 
-/// No folio is longer than a huge page (2 MiB).
+/// The largest folio is a huge page (2 MiB).
 const LONGEST_ORDER: u32 = 9;
 
-/// How many pages the folios of a window have that is read ahead: the one before had `2^order`, if there was one.
+/// Returns the order of the folios of a read-ahead window; `before` is the order in the window before it, if there was one.
 pub fn order_of_window(before: Option<u32>, pages: u64) -> u32 {
     before.map_or(0, |order| order + 2).min(pages.max(1).ilog2()).min(LONGEST_ORDER)
 }
 
-/// The faults that touching bytes of a mapping one after the other takes.
+/// The faults of touching bytes of a mapping one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Faults {
     pub count: u64,
-    /// How many folios they map besides the first of each.
+    /// Folios mapped beyond the first of each fault.
     pub further: f64,
 }
 
-/// What a fault maps.
+/// The pages that a fault maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
-    /// So many pages, as far as they are there,
+    /// At least so many pages, as far as they are in the cache,
     pub least: u64,
-    /// and all of their folio if that is longer.
+    /// and the whole folio if that is longer.
     pub is_whole_folio: bool,
 }
 
 impl Grain {
-    /// In bytes, in folios of so many pages.
+    /// Returns the bytes that a fault maps, in folios of so many pages.
     pub fn bytes(self, folio: u64) -> u64 {
         PAGE * if self.is_whole_folio { self.least.max(folio) } else { self.least }
     }
 }
 
-/// Bytes of a file in folios of as many pages: where they begin and end.
+/// A run of a file in folios of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u64,
@@ -52,12 +56,12 @@ struct Run {
     pages: u64,
 }
 
-/// The folios of a file, of more than a page. Most files have those of one length, which grow at their end.
+/// The folios of a file that are longer than a page. Most files have folios of one length, which grow at their end.
 #[derive(Debug, Default)]
 struct Runs {
-    /// If it is the only one,
+    /// The only run, if there is one,
     only: Option<Run>,
-    /// and all of them if it is not: from where they begin to where they end, and their pages.
+    /// and all runs if there are several: start, end, and the pages of a folio.
     all: BTreeMap<u64, (u64, u64)>,
 }
 
@@ -90,7 +94,7 @@ impl Runs {
         }
     }
 
-    /// Makes two runs of one that `at` lies within.
+    /// Splits the run that contains `at` into two.
     fn cut(&mut self, at: u64) {
         if let Some((_, run)) = self.all.range_mut(..at).next_back()
             && run.0 > at
@@ -100,7 +104,7 @@ impl Runs {
         }
     }
 
-    /// The last run that begins at a byte or before it, and where the next one begins.
+    /// Returns the last run that begins at a byte or before it, and the start of the next run.
     fn around(&self, at: u64) -> (Option<Run>, Option<u64>) {
         if let Some(only) = self.only {
             return if only.start <= at { (self.only, None) } else { (None, Some(only.start)) };
@@ -115,14 +119,14 @@ impl Runs {
     }
 }
 
-/// The folios of all files, of more than a page.
+/// The folios of all files that are longer than a page.
 #[derive(Debug, Default)]
 pub struct Folios {
     files: FxHashMap<FileId, Runs>,
 }
 
 impl Folios {
-    /// Bytes of a file have come in folios of so many pages.
+    /// Records the folios of a run of a file.
     pub fn set(&mut self, file: FileId, (start, end): (u64, u64), pages: u64) {
         if start >= end || (pages == 1 && !self.files.contains_key(&file)) {
             return;
@@ -134,7 +138,7 @@ impl Folios {
         }
     }
 
-    /// The pages of each folio at a byte of a file, and up to where that holds, `end` at most.
+    /// Returns the pages of each folio at a byte of a file, and the end of that run, `end` at most.
     pub fn run(&self, file: FileId, at: u64, end: u64) -> (u64, u64) {
         let Some(runs) = self.files.get(&file) else { return (1, end) };
         match runs.around(at) {
@@ -143,12 +147,12 @@ impl Folios {
         }
     }
 
-    /// A file has been cut, or is gone.
+    /// Forgets the folios beyond the new size of a file.
     pub fn cut(&mut self, file: FileId, size: u64) {
         self.set(file, (size, u64::MAX), 1);
     }
 
-    /// The faults from one byte of a file to another.
+    /// Returns the faults from one byte of a file to another.
     pub fn faults(&self, file: FileId, (start, end): (u64, u64), grain: Grain) -> Faults {
         let (mut at, mut mapped, mut faults) = (start, start, Faults::default());
         while at < end {

@@ -1,20 +1,20 @@
-//! Whether pages can be freed: clean, dirty or under writeback.
+//! States whether a page can be freed: clean, dirty or under writeback.
 
 use crate::policy::FileId;
 
-/// Whether pages can be freed.
+/// The states of a page that decide whether it can be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageState {
-    /// At once.
+    /// It can be freed at once.
     Clean,
-    /// When they have been written, and nobody writes them yet.
+    /// It can be freed when it has been written; nobody writes it yet.
     Dirty,
-    /// When their write-back has ended.
+    /// It can be freed when its write-back has ended.
     Writeback,
 }
 
-/// Knows which pages are dirty.
+/// Tells reclaim which pages are dirty.
 pub trait Busy {
-    /// The state at `at` of a file, and up to where it is the same, `end` at most.
+    /// Returns the state of the page at `at`, and the end of the run of pages in the same state, `end` at most.
     fn run(&self, file: FileId, at: u64, end: u64) -> (PageState, u64);
 }

@@ -1,6 +1,6 @@
-//! The block layer: the queue of each device, write-back throttling, seeks.
+//! Models the block layer: the queue of each device, write-back throttling, seeks.
 //!
-//! Source: `block/blk-mq.c`, `block/blk-wbt.c`. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
+//! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
 pub mod queue;
 pub mod seeks;
@@ -19,13 +19,13 @@ use crate::policy::{DeviceId, FileView};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
-/// What may be under way to another host: the slots of an NFS client (64) of 1 MiB each.
+/// The queue of a device of another host: the slots of an NFS client (64) of 1 MiB each.
 const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
 
 /// The devices of a host: its disks, then its network mounts.
 pub struct Block {
     pub(super) queues: Vec<Queue>,
-    /// When each last read, and last held a writer back.
+    /// When each device last read, and last held a writer back.
     pub(super) recent: Vec<Recent>,
     pub(super) heads: Heads,
     pub(super) config: Arc<Config>,
@@ -48,21 +48,21 @@ impl Block {
     }
 }
 
-/// The queue of a device of a host.
+/// Builds the queue of a device of a host.
 fn queue_of(host: &Host, device: usize) -> Queue {
     let requests = host.disks.get(device).map_or(REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
 }
 
 impl Block {
-    /// What devices write, in bytes per second.
+    /// The write rate of all devices, in bytes per second.
     pub fn write_rate(&self) -> f64 {
         let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
         transfers.map(|transfer| transfer.rate).sum()
     }
 
-    /// Whether pages of a file are on their way to its device: who adds pages to it shares the lock of its tree of pages
-    /// (`i_pages`) with who submits and who completes them.
+    /// True if pages of a file are being written to its device. A task that adds pages to the file then shares the lock of its page
+    /// tree (`i_pages`) with submission and completion.
     pub fn is_being_written(&self, file: &FileView) -> bool {
         let queue = &self.queues[file.device.0 as usize];
         let unit = queue.front().filter(|_| queue.transfer.is_some());
@@ -74,7 +74,7 @@ impl Block {
         &self.queues[self.config.device_of(wb).0 as usize]
     }
 
-    /// Brings the throttling of a device up to date, if it has any.
+    /// Brings the write-back throttling of a device up to date, if it is on.
     pub fn look_at_wbt(&mut self, tasks: &Tasks, now: Nanos, at: usize) {
         if self.queues[at].wbt.is_none() {
             return;
@@ -92,27 +92,27 @@ impl Block {
         self.queues[at].wbt.as_mut().expect("it has one").look(now, recent);
     }
 
-    /// The device whose throttling takes notice of a task that this holds back and that writes to a wb.
+    /// Returns the device whose write-back throttling counts a throttled task that writes to a wb.
     pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
         let is_seen = self.config.rules.wbt_sees_cgroups || self.config.memcg_of_wb(wb.0 as usize).is_none();
         (held_by == Some(Part::Throttled) && is_seen).then(|| self.config.device_of(wb))
     }
 
-    /// What has held a task back that writes to a wb does so no more.
+    /// Notes that a task which writes to a wb is held back no more.
     pub fn note_sleep(&mut self, now: Nanos, wb: WbId, held_by: Option<Part>) {
         if let Some(device) = self.sleeps_at(wb, held_by) {
             self.recent[device.0 as usize].slept = Some(now);
         }
     }
 
-    /// A run has ended that read from a device, or not.
+    /// Notes that a run has ended that read from this device, if from any.
     pub fn note_read(&mut self, now: Nanos, device: Option<DeviceId>) {
         if let Some(device) = device {
             self.recent[device.0 as usize].read = Some(now);
         }
     }
 
-    /// What it takes the disk of a file to come to some of its bytes.
+    /// Returns the seek time of a file's disk to a range of the file.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {

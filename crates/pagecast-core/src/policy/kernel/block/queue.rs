@@ -1,9 +1,12 @@
-//! The queue of a device: pages under writeback that it writes in the order in which they were submitted.
+//! Queues pages under writeback for a device, which writes them in the order in which they were submitted.
 //!
-//! Source: `block/blk-mq-tag.c: blk_mq_get_tag`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16. All flushers of a device (one for each
-//! memory cgroup) and all callers of fsync share one queue. Who submits waits while the queue is full, first come, first served; so
-//! a new request waits for the requests that are in the queue, and for nothing else. A flusher that is alone submits more at once than
-//! fits; what does not fit is taken back (`excess`) when somebody else comes. Left out: the order of a scheduler, requests of reads.
+//! Source: `block/blk-mq-tag.c: blk_mq_get_tag`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16.
+//!
+//! - All flushers of a device (one for each memory cgroup) and all callers of fsync share one queue.
+//! - A task that submits waits while the queue is full, first come, first served. A new request waits for those in the queue only.
+//! - A flusher that is alone submits more at once than fits. The excess is taken back (`excess`) when another task comes.
+//!
+//! Left out: the order of a scheduler, requests of reads.
 
 use std::collections::VecDeque;
 
@@ -16,7 +19,7 @@ use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{FileId, OperationId};
 use crate::units::Bytes;
 
-/// Pages under writeback that the device gets as one flow.
+/// Pages under writeback that are written as one flow.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The wb that its file belongs to.
@@ -24,33 +27,33 @@ pub struct Unit {
     pub file: FileId,
     pub start: u64,
     pub end: u64,
-    /// Whether a flusher has submitted it for nobody.
+    /// True if a flusher has submitted it and nobody waits for it.
     pub is_of_flusher: bool,
-    /// Who is told when it is written.
+    /// The operations to be woken when it is written.
     pub waiters: Vec<OperationId>,
-    /// The bytes for which it takes room.
+    /// The room that it takes in the queue, in bytes.
     room: u64,
 }
 
-/// See the module.
+/// The queue of a device; see the module.
 #[derive(Debug)]
 pub struct Queue {
-    /// Bytes that all requests together may have (`nr_requests` of `max_sectors_kb`), and one of them.
+    /// The capacity in bytes (`nr_requests` of `max_sectors_kb`), and the size of a request.
     capacity: u64,
     request: u64,
     /// Write-back throttling, where it is on.
     pub wbt: Option<Wbt>,
     units: VecDeque<Unit>,
-    /// Room that is taken.
+    /// Room in use, in bytes.
     bytes: u64,
-    /// The first unit, on its way.
+    /// The flow of the first unit.
     pub transfer: Option<Transfer>,
-    /// Whose turn it is to submit, of the wbs of the device.
+    /// The wb whose turn it is to submit.
     pub turn: usize,
 }
 
 impl Queue {
-    /// An empty one for so many requests of so many bytes.
+    /// An empty queue for so many requests of so many bytes.
     pub fn new((requests, request): (u32, Bytes), wbt: Option<Wbt>) -> Self {
         Self {
             capacity: u64::from(requests).saturating_mul(request.0),
@@ -63,56 +66,56 @@ impl Queue {
         }
     }
 
-    /// The bytes that may be in the queue for somebody to submit more. Write-back throttling does not hold back who has no reason.
+    /// Returns how full the queue may be for a task to submit more. Write-back throttling holds no task back that gives no reason.
     pub fn limit(&self, why: Option<Why>) -> u64 {
         let throttled = self.wbt.as_ref().zip(why).map(|(wbt, why)| wbt.limit(why));
         throttled.map_or(self.capacity, |limit| limit.min(self.capacity))
     }
 
-    /// Whether more may be submitted by somebody who may not take all of the queue.
+    /// True if a task may submit more whose share of the queue is limited.
     pub fn has_room(&self, why: Option<Why>) -> bool {
         self.bytes < self.limit(why)
     }
 
-    /// How many bytes each submits in turn while several do.
+    /// Returns how many bytes each task submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
         (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))
     }
 
-    /// Bytes of a file have been submitted, by a flusher or for somebody who waits.
+    /// Adds submitted bytes of a file, from a flusher or from a task that waits.
     pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
         let room = end - start;
         self.bytes += room;
         self.units.push_back(Unit { wb, file, start, end, is_of_flusher, waiters: Vec::new(), room });
     }
 
-    /// Whether the device has written all that was submitted.
+    /// True if the device has written everything that was submitted.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// The first in line.
+    /// The first unit in line.
     pub fn front(&self) -> Option<&Unit> {
         self.units.front()
     }
 
-    /// The first in line has been written.
+    /// Takes out the first unit, which has been written.
     pub fn pop(&mut self) -> Unit {
         let unit = self.units.pop_front().expect("the device writes what waits for it");
         self.bytes -= unit.room;
         unit
     }
 
-    /// What the device writes for a wb at this moment, in bytes per second; nothing if it writes for another one, or not at all.
+    /// Returns the rate at which the device writes for a wb now, in bytes per second; nothing if it does not.
     pub fn rate_for(&self, wb: WbId) -> Option<f64> {
         let is_of_wb = self.front().is_some_and(|unit| unit.wb == wb);
         self.transfer.as_ref().filter(|_| is_of_wb).map(|transfer| transfer.rate)
     }
 
-    /// The bytes of a wb that the device does not have yet.
+    /// Returns the bytes of a wb that are in the queue.
     ///
     /// # Panics
-    /// If room is taken that no unit takes.
+    /// If the room in use is not the sum over the units.
     pub fn bytes_of(&self, wb: WbId) -> u64 {
         assert_eq!(self.bytes, self.units.iter().map(|unit| unit.room).sum::<u64>(), "room taken in a queue");
         let of_wb = |unit: &&Unit| unit.wb == wb;
@@ -120,12 +123,12 @@ impl Queue {
         bytes - self.front().filter(of_wb).map_or(0, |_| self.applied())
     }
 
-    /// The bytes of the first unit that have been written.
+    /// Returns the bytes of the first unit that have been written.
     fn applied(&self) -> u64 {
         self.transfer.as_ref().map_or(0, Transfer::applied)
     }
 
-    /// Somebody who comes now counts what has been written of the first unit as room.
+    /// Frees the room of the written part of the first unit.
     pub fn free_written(&mut self) {
         let applied = self.applied();
         if let Some(front) = self.units.front_mut() {
@@ -135,8 +138,8 @@ impl Queue {
         }
     }
 
-    /// The part of the last unit that is beyond `limit` bytes of the queue, in whole pages: what a flusher, which waits for room in
-    /// reality, has submitted too early. Nothing if somebody waits for it already.
+    /// Returns the part of the last unit beyond `limit` bytes of the queue, in whole pages. The kernel's flusher would have waited for
+    /// room instead of submitting it. Nothing if a task waits for the unit already.
     pub fn excess(&self, limit: u64) -> Option<(WbId, FileId, (u64, u64))> {
         let last = self.units.back().filter(|unit| unit.is_of_flusher && unit.waiters.is_empty())?;
         let excess = self.bytes.saturating_sub(limit).min(last.room);
@@ -147,7 +150,7 @@ impl Queue {
         (from < last.end).then_some((last.wb, last.file, (from, last.end)))
     }
 
-    /// Takes the end of the last unit back.
+    /// Removes the last unit from byte `from` on.
     pub fn take_back(&mut self, from: u64) {
         let last = self.units.back_mut().expect("what is taken back was submitted");
         let taken = last.end - from.max(last.start);
@@ -159,7 +162,7 @@ impl Queue {
         }
     }
 
-    /// Cuts units into turns, so that room comes turn by turn. Returns the flow of the first unit, and its bytes, if it is shorter then.
+    /// Cuts units into turns, so that room is freed turn by turn. Returns the flow of the first unit and its new length, if it is cut.
     pub fn cut_into_turns(&mut self) -> Option<(FlowId, u64)> {
         let turn = self.turn_bytes().next_multiple_of(PAGE);
         let mut cut = VecDeque::with_capacity(self.units.len());
@@ -183,17 +186,17 @@ impl Queue {
         Some((transfer.flow, bytes))
     }
 
-    /// Somebody waits until all that is in the queue has been written; false if it is empty.
+    /// Lets a task wait until everything in the queue has been written; false if it is empty.
     pub fn wait_behind(&mut self, waiter: OperationId) -> bool {
         self.units.back_mut().map(|unit| unit.waiters.push(waiter)).is_some()
     }
 
-    /// Somebody waits until no page of a file is under writeback; false if there is none.
+    /// Lets a task wait until no page of a file is under writeback; false if there is none.
     pub fn wait_for(&mut self, file: FileId, waiter: OperationId) -> bool {
         self.wait_within(file, (0, u64::MAX), waiter)
     }
 
-    /// The same of a part of a file.
+    /// Lets a task wait until no page of a range of a file is under writeback; false if there is none.
     pub fn wait_within(&mut self, file: FileId, (start, end): (u64, u64), waiter: OperationId) -> bool {
         let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
         let last = self.units.iter_mut().rev().find(overlaps);
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_part_of_a_file_is_told_with_the_last_unit_that_has_some_of_it() {
+    fn a_wait_for_a_part_of_a_file_ends_with_its_last_unit() {
         let mut queue = queue(u32::MAX, &[(FILE, 0, 10), (FILE, 10, 20), (OTHER, 0, 20), (FILE, 30, 40)]);
         let mut wait = |from: u64, to: u64, waiter| queue.wait_within(FILE, (from * PAGE, to * PAGE), waiter);
         assert!(wait(5, 15, OperationId(1)) && !wait(20, 30, OperationId(3)));
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_flushers_submitted_beyond_the_queue_can_be_taken_back() {
+    fn submissions_beyond_the_queue_can_be_taken_back() {
         let mut queue = queue(20, &[(FILE, 0, 100), (OTHER, 0, 10)]);
         write(&mut queue, 40);
         queue.free_written();
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_back_of_what_somebody_waits_for() {
+    fn nothing_that_a_task_waits_for_is_taken_back() {
         let mut queue = queue(20, &[(FILE, 0, 100)]);
         queue.push(ROOT, OTHER, (0, 10 * PAGE), false);
         assert_eq!(queue.excess(20 * PAGE), None, "fsync has submitted the last");

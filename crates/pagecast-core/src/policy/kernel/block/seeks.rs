@@ -1,25 +1,24 @@
-//! Disks whose head has to move: a request that does not begin near where the one before it ended waits for that.
+//! Charges a seek to a request that does not begin near the end of the one before it, on a disk with a moving head.
 //!
-//! Who reads or writes past the cache pays for each of his operations, and who misses pages for each short run of them; in a long one it
-//! is nothing beside its bytes. Left out: the flusher's own seeks, how far the head has to go, and the order in which a scheduler takes
-//! requests.
+//! Ours. An operation past the cache pays at each request, a read that misses pays at each short run; a long run hides it. Left out: seeks
+//! of the flusher, the distance of the head, and the order in which a scheduler takes requests.
 
 use crate::policy::FileId;
 
-/// So near it is no seek: two windows of read-ahead may lie between.
+/// The distance within which no seek is needed: two windows of read-ahead may lie between.
 const NEAR: u64 = 4 << 20;
 
-/// Where the head of each disk is: at this byte of this file.
+/// The position of each disk's head: a file and a byte of it.
 #[derive(Debug, Default)]
 pub struct Heads(Vec<Option<(FileId, u64)>>);
 
 impl Heads {
-    /// They may be anywhere at first: every disk's first request waits.
+    /// Starts at an unknown position: the first request of every disk seeks.
     pub fn of(disks: usize) -> Self {
         Self(vec![None; disks])
     }
 
-    /// Moves the head of a disk over some bytes; whether it had to come from elsewhere to the first of them.
+    /// Moves the head of a disk over a range; true if it had to seek to its start.
     pub fn go(&mut self, disk: usize, file: FileId, (start, end): (u64, u64)) -> bool {
         let before = self.0[disk].replace((file, end));
         before.is_none_or(|(other, at)| other != file || at.abs_diff(start) > NEAR)

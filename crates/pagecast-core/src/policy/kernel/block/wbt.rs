@@ -1,48 +1,49 @@
-//! Write-back throttling by the block layer: how many requests of write-back may be on their way to a disk.
+//! Limits the requests of write-back in flight to a disk.
 //!
-//! Source: `block/blk-wbt.c`, `block/blk-rq-qos.c`, `include/linux/writeback.h: wbc_to_write_flags`, Linux 6.16; since 4.10, but for
-//! the cgroups whose writers count (`rules`). It depends on why pages are written, on whether a writer to the disk was held back
-//! within the last second, and on for how long the disk has been writing. Left out: that slow reads make the depth smaller
-//! (`latency_exceeded`): here they always take less than `wbt_lat_usec`. And that who waits for room is not woken with the first
-//! request that ends (`wbt_rqw_done`), but when as many as `wb_normal` less half of `wb_background` are left; or none, with a
-//! write cache in the disk and no writer held back.
+//! Source: `block/blk-wbt.c`, `block/blk-rq-qos.c`, `include/linux/writeback.h: wbc_to_write_flags`, Linux 6.16; since 4.10, except for the
+//! cgroups whose writers count (`version`). The limit depends on the reason of the write, on whether a writer to the disk was throttled
+//! within the last second, and on how long the disk has been writing.
+//!
+//! Left out: a smaller depth after slow reads (`latency_exceeded`), as if all took less than `wbt_lat_usec`. A waiting task is not woken at
+//! the first completion here. The kernel's is woken when `wb_normal` less half of `wb_background` are left (`wbt_rqw_done`), or none, with
+//! a write cache in the disk and no throttled writer.
 
 use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
 use crate::units::Nanos;
 
-/// `RWB_DEF_DEPTH`: requests at first.
+/// `RWB_DEF_DEPTH`: the depth at first, in requests.
 const DEFAULT_DEPTH: u64 = 16;
 /// `RWB_WINDOW_NSEC`.
 const WINDOW: Nanos = Nanos(100_000_000);
-/// `RWB_UNKNOWN_BUMP`: after so many windows without a write the depth falls by a step.
+/// `RWB_UNKNOWN_BUMP`: the depth falls by a step after so many windows without a write.
 const UNKNOWN_BUMP: u32 = 5;
 /// `wb_recent_wait`: HZ ticks.
 const RECENT_WAIT: Nanos = Nanos(1_000_000_000);
 /// `close_io`: HZ / 10 ticks.
 const CLOSE: Nanos = Nanos(100_000_000);
 
-/// Why pages are written.
+/// The reason for which pages are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Somebody waits for them (`REQ_SYNC`).
+    /// A task waits for them (`REQ_SYNC`).
     Sync,
-    /// There are too many dirty ones, or they are old (`for_background`, `for_kupdate`).
+    /// Too many pages are dirty, or they are old (`for_background`, `for_kupdate`).
     Background,
-    /// Neither: reclaim wants memory, or a program says that it will not need them.
+    /// Reclaim wants memory, or a program gives its pages up.
     Other,
 }
 
-/// What happened at a device, and when last.
+/// The last events of a device.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
-    /// A writer was held back: `bdi->last_bdp_sleep`.
+    /// A writer was throttled: `bdi->last_bdp_sleep`.
     pub slept: Option<Nanos>,
-    /// Something was read: `last_issue` and `last_comp`.
+    /// A read ended: `last_issue` and `last_comp`.
     pub read: Option<Nanos>,
 }
 
-/// By how many steps the depth has grown (`rq_depth.scale_step`, below 0 there): one with each window in which the disk wrote.
+/// The steps by which the depth has grown (`rq_depth.scale_step`, negative there): one for each window in which the disk wrote.
 #[derive(Debug, Default)]
 struct Scale {
     step: u32,
@@ -50,20 +51,20 @@ struct Scale {
     is_at_most: bool,
     /// `unknown_cnt`
     unknown: u32,
-    /// When the window under way ends.
+    /// The end of the current window.
     window_ends: Option<Nanos>,
-    /// Whether there was something on its way in it.
+    /// True if requests were in flight in it.
     has_written: bool,
 }
 
-/// See the module. One for each disk that has it.
+/// The write-back throttling of a disk; see the module.
 #[derive(Debug)]
 pub struct Wbt {
     /// `blk_queue_depth`
     queue_depth: u64,
-    /// Bytes of a request.
+    /// The size of a request, in bytes.
     request: u64,
-    /// Whether its file system says which writes are `REQ_BACKGROUND`.
+    /// True if its file system marks writes as `REQ_BACKGROUND`.
     marks_background: bool,
     scale: Scale,
     is_writing: bool,
@@ -72,7 +73,7 @@ pub struct Wbt {
 }
 
 impl Wbt {
-    /// That of a device of a host; nothing if it is off.
+    /// The write-back throttling of a device of a host; nothing if it is off.
     pub fn of(host: &Host, device: DeviceId) -> Option<Self> {
         let at = device.0 as usize;
         let disk = host.disks.get(at).filter(|disk| disk.wbt_lat_usec > 0)?;
@@ -89,7 +90,7 @@ impl Wbt {
         })
     }
 
-    /// `rq_depth_calc_max_depth`, and whether it can grow no further.
+    /// `rq_depth_calc_max_depth`: the depth, and whether it is at its maximum.
     fn calc_max_depth(&self) -> (u64, bool) {
         let (depth, most) = (DEFAULT_DEPTH.min(self.queue_depth), 3 * self.queue_depth / 4);
         match (self.queue_depth, self.scale.step) {
@@ -102,7 +103,7 @@ impl Wbt {
         }
     }
 
-    /// Bytes that may be on their way for somebody to send more: `get_limit`, `calc_wb_limits`.
+    /// Returns the bytes in flight up to which a task may submit more: `get_limit`, `calc_wb_limits`.
     pub fn limit(&self, why: Why) -> u64 {
         let (depth, _) = self.calc_max_depth();
         let (normal, background) =
@@ -116,7 +117,7 @@ impl Wbt {
         requests * self.request
     }
 
-    /// Time has passed.
+    /// Ends the windows that have passed.
     pub fn look(&mut self, now: Nanos, recent: Recent) {
         while let Some(end) = self.scale.window_ends.filter(|&end| end <= now) {
             self.end_window(end, recent);
@@ -158,7 +159,7 @@ impl Wbt {
         }
     }
 
-    /// Something has been submitted, or nothing; the first begins a window (`wbt_wait`).
+    /// Notes whether the disk is writing; the first submission begins a window (`wbt_wait`).
     pub fn submitted(&mut self, now: Nanos, is_writing: bool) {
         self.is_writing = is_writing;
         if is_writing {
@@ -192,7 +193,7 @@ pub mod tests {
         }
     }
 
-    /// What those may have on their way who wait for it, reclaim, and the background.
+    /// The limits of a task that waits, of reclaim, and of the background.
     fn limits(wbt: &Wbt) -> [u64; 3] {
         [Why::Sync, Why::Other, Why::Background].map(|why| wbt.limit(why))
     }
@@ -334,7 +335,7 @@ pub mod tests {
     }
 
     #[test]
-    fn who_reads_through_the_cache_or_past_it_is_seen() {
+    fn reads_through_the_cache_or_past_it_are_seen() {
         let mut kernel = with_wbt("");
         let task = write(&mut kernel, 1, Run::Miss, 1e6);
         let seen = |kernel: &mut Kernel, run, kind| {

@@ -1,4 +1,4 @@
-//! Says how long a commit and a flush take, for one file, a device or all of them.
+//! Returns how long a commit and a flush take, for one file, a device or all of them.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_sync_file`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`, Linux 6.16.
 
@@ -10,7 +10,7 @@ use crate::policy::{DeviceId, FileView, Integrity};
 use crate::units::Nanos;
 
 impl Ext4 {
-    /// What it takes to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
+    /// Returns the time to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
     pub fn waits_of_all(&mut self) -> Waits {
         (0..self.config.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(
             Waits::default(),
@@ -18,7 +18,7 @@ impl Ext4 {
         )
     }
 
-    /// The same of one disk; nothing without a file system.
+    /// Returns the time to commit and flush one disk; nothing without a file system.
     pub fn waits_of_disk(&mut self, at: usize) -> Waits {
         let of_disk = self.config.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
         let (Some(disk), Some(journal)) =
@@ -30,13 +30,13 @@ impl Ext4 {
         waits.times(self.journal.commit_all(DeviceId(at as u32)).into(), 1)
     }
 
-    /// What making a file durable takes once its bytes are on the device: a commit if there is something to commit, and a flush.
+    /// Returns the time to make a written file durable: a commit if anything is uncommitted, and a flush.
     pub fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
         self.config.waits_of(file).times(self.journal.commit(file, what).into(), 1)
     }
 
-    /// The same for calls each of which is made durable, from one byte to another in calls of `piece`, and for what was left before
-    /// them.
+    /// Returns the time to make each call of a run durable, and all that was uncommitted before it. The calls have `piece` bytes each,
+    /// from one byte to another.
     pub fn waits_of_calls(
         &mut self,
         now: Nanos,
@@ -51,7 +51,7 @@ impl Ext4 {
         waits.times(later.max(first), (end - from).div_ceil(piece))
     }
 
-    /// The journal hears that a file is written up to a byte.
+    /// Notes in the journal that a file is written up to a byte.
     pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
         let tick = now.0 / self.config.tick().0;
         self.journal.write(file, end, tick);

@@ -1,12 +1,15 @@
-//! What a file system writes of its own when a file is made durable: a commit of its journal.
+//! Decides when making a file durable commits the running transaction of the journal.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_fsync_journal`, `fs/ext4/inode.c: ext4_mark_inode_dirty` (`i_sync_tid`, `i_datasync_tid`),
-//! `fs/jbd2/commit.c`, `fs/inode.c: inode_needs_update_time`, Linux 6.16. A file that has become longer has blocks and a size that
-//! only the journal knows: whoever makes it durable has the running transaction committed. A write also changes the file's times,
-//! once for each tick of the clock; `fsync` and O_SYNC have those committed as well, `fdatasync` and O_DSYNC do not wait for them. A
-//! commit is of all files that have changed since the one before, so the next who asks may find nothing left. What a commit takes is
-//! a figure of the mount. Left out: commits by the timer, every 5 s, after which there is nothing left to commit either; several
-//! who wait for one commit; times that are finer than a tick (Linux 6.13) where somebody has asked for them.
+//! `fs/jbd2/commit.c`, `fs/inode.c: inode_needs_update_time`, Linux 6.16.
+//!
+//! - A file that has grown has blocks and a size that only the journal knows: fsync and fdatasync commit the running transaction.
+//! - A write also changes the file's times, once for each tick of the clock. `fsync` and O_SYNC commit them, `fdatasync` and O_DSYNC do not
+//!   wait for them.
+//! - A commit is of all files that have changed since the last one, so the next caller may find nothing left.
+//!
+//! The time of a commit is a figure of the mount. Left out: commits by the timer, every 5 s; several callers that wait for one commit;
+//! times finer than a tick (Linux 6.13).
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +20,7 @@ use crate::units::Nanos;
 #[derive(Debug, Default)]
 pub struct Journal {
     inodes: FxHashMap<FileId, Inode>,
-    /// The number of each device's running transaction, from 1, and of the last one in which anything changed.
+    /// The number of each device's running transaction, from 1, and of the last transaction with a change.
     devices: FxHashMap<DeviceId, Transactions>,
 }
 
@@ -34,7 +37,7 @@ impl Default for Transactions {
 }
 
 impl Transactions {
-    /// The running one is committed, and the next one runs, if there is reason to; whether there was.
+    /// Commits the running transaction if there is reason to, and begins the next; true if it did.
     fn commit_if(&mut self, is_due: bool) -> bool {
         self.running += u64::from(is_due);
         is_due
@@ -51,7 +54,7 @@ struct Inode {
 }
 
 impl Journal {
-    /// A file is written up to a byte, at a tick of the clock.
+    /// Notes that a file is written up to a byte, at a tick of the clock.
     pub fn write(&mut self, file: &FileView, end: u64, tick: u64) {
         if file.cost.commit == Nanos::ZERO {
             return;
@@ -67,7 +70,7 @@ impl Journal {
         transactions.changed = transactions.running;
     }
 
-    /// Commits what makes a file durable; whether there was anything to commit.
+    /// Commits the changes of a file; true if there were any.
     pub fn commit(&mut self, file: &FileView, what: Integrity) -> bool {
         let (Some(inode), Some(transactions)) =
             (self.inodes.get(&file.id), self.devices.get_mut(&file.device))
@@ -78,15 +81,15 @@ impl Journal {
         transactions.commit_if(inode.grown == running || what == Integrity::File && inode.stamped == running)
     }
 
-    /// Commits what has changed of a device; whether anything had.
+    /// Commits the changes of a device; true if there were any.
     pub fn commit_all(&mut self, device: DeviceId) -> bool {
         let Some(transactions) = self.devices.get_mut(&device) else { return false };
         transactions.commit_if(transactions.changed == transactions.running)
     }
 }
 
-/// How many of a run of calls commit, each of which is made durable: bytes `from` to `end` in calls of `piece`, of a file that begins
-/// with `size` bytes, where a call that commits nothing takes `call`.
+/// Returns how many calls of a run commit if each is made durable. The calls have `piece` bytes each, from `from` to `end`, the file begins
+/// with `size` bytes, and a call that commits nothing takes `call`.
 pub fn commits_of_calls(
     (from, end, piece): (u64, u64, u64),
     size: u64,

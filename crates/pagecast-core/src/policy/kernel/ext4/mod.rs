@@ -1,6 +1,6 @@
-//! What a local file system does beside moving bytes: commits of its journal, blocks that it gives back.
+//! Models what a local file system adds to moving bytes: commits of its journal, and freeing blocks.
 //!
-//! Source: `fs/ext4`, `fs/jbd2`. Left out: where the blocks of a file are.
+//! Source: `fs/ext4`, `fs/jbd2`, Linux 6.16. Left out: the place of a file's blocks on the disk.
 
 pub mod commit;
 pub mod journal;
@@ -21,7 +21,7 @@ pub struct Ext4 {
 }
 
 impl Ext4 {
-    /// With files that were written in `prepared` before time 0, or long ago.
+    /// Starts with files that were written in `prepared` before time 0, or long ago.
     pub fn new(config: &Arc<Config>, prepared: Option<Nanos>) -> Self {
         Self {
             journal: Journal::default(),

@@ -1,13 +1,12 @@
-//! What giving the blocks of a file back takes: who cuts or removes it waits for that.
+//! Time to free a file's blocks on truncate and unlink.
 //!
-//! Source: `fs/ext4/inode.c: ext4_evict_inode, ext4_setattr` (first the pages leave, and those under writeback are waited for),
-//! `fs/ext4/mballoc.c: ext4_free_blocks`, Linux 6.18: mounted with `discard` and without a journal, the thread that frees
-//! blocks has the device discard them, extent by extent. With a journal that happens after a commit, in the background
-//! (`ext4_discard_work`), and nobody waits for it.
+//! Source: `fs/ext4/inode.c: ext4_evict_inode, ext4_setattr`, `fs/ext4/mballoc.c: ext4_free_blocks`, Linux 6.18. The pages leave first, and
+//! pages under writeback are waited for. Mounted with `discard` and without a journal, the thread that frees blocks has the device discard
+//! them, extent by extent. With a journal that happens after a commit, in the background (`ext4_discard_work`), and nobody waits for it.
 //!
-//! Only what was written back lately takes long: a cloud disk took 1.2 s for 1 GB just written, and 0.1 s after a minute, when its host
-//! had written it to a disk of its own. What has not been written back yet has no blocks (delayed allocation). Left out: what was written
-//! past the cache; that the dirty end of a file from before time 0 has blocks; that the device does nothing else meanwhile.
+//! Only blocks that were written back lately take long. A cloud disk took 1.2 s for 1 GB just written, and 0.1 s after a minute, when its
+//! host had written it to a disk of its own. Pages that were never written back have no blocks (delayed allocation). Left out: bytes
+//! written by direct I/O; blocks of the dirty end of a file from before time 0; other work of the device meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -21,23 +20,23 @@ use crate::policy::kernel::tasks::kind::Cut;
 use crate::policy::{FileId, FileView};
 use crate::units::Nanos;
 
-/// Write-back within so long counts as one.
+/// Write-back within this time counts as one.
 const TOGETHER: Nanos = Nanos(1_000_000_000);
 
-/// Which parts of each file have been written back when; only kept where that matters.
+/// When each part of each file was written back; kept only if that matters.
 #[derive(Debug, Default)]
 pub struct WrittenBack {
     files: Option<FxHashMap<FileId, Written>>,
-    /// Files that were there at time 0 were written evenly in so long before that; nothing: long ago.
+    /// The time before 0 over which the files of time 0 were written evenly; nothing: long ago.
     prepared: Option<Nanos>,
 }
 
-/// Of one file: from each byte up to where, and when. The parts are disjoint.
+/// The parts of one file: start, end and time. They are disjoint.
 #[derive(Debug, Default)]
 struct Written(BTreeMap<u64, (u64, Nanos)>);
 
 impl Written {
-    /// The bytes from `start` to `end` are on the disk now.
+    /// Records that the bytes from `start` to `end` are on the disk now.
     fn add(&mut self, now: Nanos, start: u64, end: u64) {
         let mut behind = self.cut(start);
         let mut rest = behind.cut(end);
@@ -50,7 +49,7 @@ impl Written {
         }
     }
 
-    /// Takes out what is from a byte on.
+    /// Takes out everything from a byte on.
     fn cut(&mut self, from: u64) -> Self {
         let mut behind = self.0.split_off(&from);
         if let Some((_, (end, at))) = self.0.iter_mut().next_back().filter(|(_, (end, _))| *end > from) {
@@ -60,7 +59,7 @@ impl Written {
         Self(behind)
     }
 
-    /// How many bytes before one were written at a time that counts.
+    /// Returns how many bytes before `before` were written at a time that counts.
     fn bytes(&self, before: u64, counts: impl Fn(Nanos) -> bool) -> u64 {
         let parts = self.0.iter().filter(|(_, (_, at))| counts(*at));
         parts.map(|(&start, &(end, _))| end.min(before).saturating_sub(start)).sum()
@@ -74,14 +73,14 @@ impl WrittenBack {
         Self { files: host.mounts.iter().any(gives_back).then(FxHashMap::default), prepared }
     }
 
-    /// More bytes of a file, from `start` to `end`.
+    /// Records write-back of a file's bytes from `start` to `end`.
     pub fn add(&mut self, now: Nanos, file: FileId, (start, end): (u64, u64)) {
         if let Some(files) = &mut self.files {
             files.entry(file).or_default().add(now, start, end);
         }
     }
 
-    /// Of the bytes that a file loses, how many were written within the time that counts.
+    /// Returns how many of the bytes that a file loses were written within the time that counts.
     fn take(&mut self, now: Nanos, file: &FileView, cut: Cut) -> u64 {
         let within = file.cost.block_free_within;
         let young_part = self.young_part(now, within);
@@ -92,7 +91,7 @@ impl WrittenBack {
         lately + (young_part * before as f64) as u64
     }
 
-    /// What part of the files that were there at time 0 was written within the time that counts.
+    /// Returns the part of the files of time 0 that was written within the time that counts.
     fn young_part(&self, now: Nanos, within: Option<Nanos>) -> f64 {
         match (self.prepared, within) {
             (None, _) => 0.0,
@@ -104,7 +103,7 @@ impl WrittenBack {
 }
 
 impl Ext4 {
-    /// The end of a file from a byte on, before its pages are gone.
+    /// Takes the end of a file from a byte on, before its pages are gone.
     pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
         let is_kept = self.written_back.files.is_some();
         Cut { from, clean_to: if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from } }
@@ -112,7 +111,7 @@ impl Ext4 {
 }
 
 impl Ext4 {
-    /// The pages of a cut have left, and nothing of it is under writeback: what giving its blocks back takes.
+    /// Returns the time to free the blocks of a cut, whose pages have all left.
     pub fn give_blocks_back(&mut self, now: Nanos, file: &FileView, cut: Cut) -> Nanos {
         match self.written_back.take(now, file, cut).div_ceil(PAGE) {
             0 => Nanos::ZERO,
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_one_after_the_other_within_a_second_is_one_part() {
+    fn writes_within_a_second_are_one_part() {
         let mut file = written(&[(0, 0, 10)]);
         file.add(Nanos(S.0 - 1), 10, 20);
         assert_eq!(parts(&file), [(0, 0, 20)]);
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_takes_what_is_behind_a_byte_and_no_more() {
+    fn a_cut_takes_the_bytes_behind_a_byte_and_no_more() {
         let mut file = written(&[(0, 0, 100), (5, 100, 200)]);
         let gone = file.cut(60);
         assert_eq!((parts(&file), parts(&gone)), (vec![(0, 0, 60)], vec![(0, 60, 100), (5, 100, 200)]));

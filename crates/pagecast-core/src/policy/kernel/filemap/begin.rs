@@ -1,4 +1,6 @@
 //! Puts a system call on bytes of a file down as a task.
+//!
+//! Ours: the kernel's call keeps its state on its stack. Calls without bytes of a file (`sync`, allocations) begin in the driver.
 
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
@@ -40,8 +42,8 @@ pub fn begin_task(
     cx.tasks.insert(request.operation, task);
 }
 
-/// The open file that an operation reads. A server reads a file for all its clients through one, in chunks that ask
-/// for more by themselves.
+/// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own
+/// read-ahead.
 pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
     let reader =
         if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };

@@ -1,9 +1,13 @@
-//! Reads and writes past the page cache (O_DIRECT).
+//! Steps reads and writes past the page cache (O_DIRECT).
 //!
-//! Source: `mm/filemap.c: generic_file_read_iter, generic_file_direct_write, kiocb_invalidate_pages`, Linux 6.16. Dirty pages of the range are
-//! written first, and waited for. A read leaves cached pages as they are and does not use them; before and after a write they
-//! are taken out. Calls follow one another: first the processor, then one request to the device. Calls are taken together in
-//! steps, which changes when the device is busy, not for how long. Left out: several requests of one call, asynchronous I/O.
+//! Source: `mm/filemap.c: generic_file_read_iter, generic_file_direct_write, kiocb_invalidate_pages`, Linux 6.16.
+//!
+//! - Dirty pages of the range are written first, and waited for.
+//! - A read does not use cached pages and leaves them in the cache. A write invalidates them, before and after it.
+//! - Calls follow one another: first the processor, then one request to the device.
+//! - Several calls are one step. This changes when the device is busy, not for how long.
+//!
+//! Left out: several requests of one call, asynchronous I/O.
 
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
@@ -34,7 +38,7 @@ pub fn begin_direct(
     cx.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, cx.now) });
 }
 
-/// Dirty pages of the range are written first; then each step has a request, when the processor has prepared it.
+/// Writes dirty pages of the range first; then sends each step's request when the processor has prepared it.
 pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     match (task.stage, task.busy_until) {
@@ -48,7 +52,7 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// The next calls begin with what they cost the processor.
+/// Begins the next calls with their cost for the processor.
 pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, from, step } = task.kind else { unreachable!("only these go past the cache") };
@@ -56,7 +60,7 @@ pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     task.run = Run::Wait;
     if start >= end {
         if past.is_write() {
-            // What somebody has read in meanwhile is out of date.
+            // Pages that were read in meanwhile are out of date.
             cx.pages.invalidate_inode_pages2_range(file, from, end);
         }
         return Next::Done;
@@ -83,8 +87,8 @@ pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// What the calls of a step take the device beside their bytes: a request each, or each until it is durable, which has that in it.
-/// Each is followed by one; those of a step are paid for together.
+/// Returns the time that the calls of a step take beside their bytes: a request each, or the time until each is durable, which includes the
+/// request. The calls of a step pay together.
 pub fn after_writes(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -102,8 +106,8 @@ pub fn after_writes(
     Waits { flush, ..Waits::default() }
 }
 
-/// What so many bytes of a task past the cache take before the device moves them, and taking so many out of the cache. Each
-/// call is one request, so whatever a request takes beside its bytes belongs here.
+/// Returns the time before the device moves so many bytes of a task past the cache, and the time to invalidate so many cached ones. Each
+/// call is one request, so the cost of a request belongs here.
 pub fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
     let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
     let (cost, calls) = (&config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));

@@ -1,12 +1,13 @@
-//! Writes the dirty pages of a range of a file for somebody who waits.
+//! Submits the dirty pages of a range of a file for a task that waits.
 //!
-//! Source: `mm/filemap.c: filemap_write_and_wait_range, filemap_fdatawrite_range`, Linux 6.16.
+//! Source: `mm/filemap.c: filemap_write_and_wait_range, filemap_fdatawrite_range`, Linux 6.16. The flusher sends them to the device
+//! (`fs_writeback`).
 
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::{FileView, OperationId};
 
-/// Has the dirty pages of a range written for somebody who waits for all of it; false if nothing is to be waited for.
+/// Writes the dirty pages of a range and lets a task wait for the range; false if it need not wait.
 ///
 /// `mm/filemap.c: filemap_write_and_wait_range`
 pub fn filemap_write_and_wait_range(
@@ -24,7 +25,7 @@ pub fn filemap_write_and_wait_range(
     true
 }
 
-/// Has dirty pages of a range submitted for somebody who waits for that; false if there are none.
+/// Submits the dirty pages of a range and lets a task wait for the submission; false if there are none.
 pub fn filemap_fdatawrite_range(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -42,7 +43,7 @@ pub fn filemap_fdatawrite_range(
     is_dirty
 }
 
-/// Makes way for who has to do with a part of a file, if any of it is dirty or under writeback.
+/// Takes back early submissions before a task touches a part of a file, if any of it is dirty or under writeback.
 pub fn make_way_to(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
     if cx.pages.dirty().are_any_busy(file.id, start, end) {
         cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);

@@ -1,15 +1,18 @@
-//! Mappings of files whose pages are touched one after the other.
+//! Steps mappings whose pages are touched one after the other.
 //!
 //! Source: `mm/memory.c: do_read_fault, do_shared_fault, do_fault_around, fault_dirty_shared_page`, `mm/filemap.c: filemap_fault,
-//! do_sync_mmap_readahead, do_async_mmap_readahead, filemap_map_pages`, Linux 6.16. A page that is not in the cache is read with those
-//! around it, and who comes to the mark among them has the next window read, as with calls. Pages that are there are mapped 16 at a
-//! time to be read, and one at a time to be written: then the page becomes dirty, and whoever dirties it is checked and throttled
-//! like a writer. Since Linux 6.18 a fault of either kind maps the whole folio that its page is in (`mm/filemap.c:
-//! filemap_map_folio_range`, "mm/filemap: map entire large folio faultaround"; `mm/memory.c: finish_fault`, "mm/fault: try to map
-//! the entire file folio in finish_fault()"). A page is read before it is written to, unless the file has a hole there. A mapping that stays
-//! has no fault where pages are mapped already; a page that has been written back has to become dirty again by one. Left out:
-//! that pages that come with a fault are younger in MGLRU; that pages which are mapped are kept longer; locks of the address space;
-//! that all pages of a folio become dirty with one.
+//! do_sync_mmap_readahead, do_async_mmap_readahead, filemap_map_pages`, Linux 6.16.
+//!
+//! - A page that is not in the cache is read with those around it. At the mark among them the next window is submitted, as with calls.
+//! - Cached pages are mapped 16 at a time for reading, and one at a time for writing.
+//! - A page mapped for writing becomes dirty, and the task is checked and throttled like a writer.
+//! - Since Linux 6.18 either kind of fault maps a whole folio (`mm/filemap.c: filemap_map_folio_range`, "mm/filemap: map entire large folio
+//!   faultaround"; `mm/memory.c: finish_fault`, "mm/fault: try to map the entire file folio in finish_fault()").
+//! - A page is read before it is written to, unless the file has a hole there.
+//! - A mapping that stays has no fault at mapped pages. A page that was written back becomes dirty again by a fault.
+//!
+//! Left out: MGLRU's younger generation for faulted pages; the longer life of mapped pages; locks of the address space; a folio that
+//! becomes dirty as a whole.
 
 use crate::policy::kernel::address_space::folios::{Faults, Grain};
 use crate::policy::kernel::filemap::readahead::{
@@ -25,8 +28,8 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, OperationId};
 
-/// A task touches bytes of a mapping up to `end` at most, which are served alike: up to where they are mapped, or are not. All of
-/// them are mapped then.
+/// Touches bytes of a mapping, up to `end` at most. Returns the end of the bytes that are mapped, or not mapped, like the first, and maps
+/// them all.
 pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end: u64) -> u64 {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     if task.access == Access::Maps || matches!(run, Run::Follow | Run::Wait) {
@@ -47,8 +50,8 @@ pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end:
     end
 }
 
-/// A task reads bytes that are there, up to `end`: if they are of a mapping, those around each page that it touches are mapped with
-/// it. What that takes, in seconds. Whoever goes on within 64 KiB has had their fault.
+/// Maps the pages around each cached page that a task touches, up to `end`, and returns the seconds of the faults. Within 64 KiB of the
+/// last touch the fault has been paid already.
 pub fn do_fault_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -> f64 {
     let task = &cx.tasks[operation];
     let (Some(_), Some(key)) = (task.mapped, task.stream) else { return 0.0 };
@@ -58,7 +61,7 @@ pub fn do_fault_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -
     faults.count as f64 * cx.config.prices.fault_around + faults.further * cx.config.prices.folio_map
 }
 
-/// A task has missed a page: those before it are read, too, if they are around it.
+/// Reads the pages before a missed page, too, if the window lies around it.
 pub fn read_before(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -72,7 +75,7 @@ pub fn read_before(
     }
 }
 
-/// Has pages read that a task is going to write to soon, as far as the device has them: who waits for them follows.
+/// Reads pages that a task will write to soon, as far as the device has them. The task follows the read.
 pub fn filemap_fault(cx: &mut Context<'_>, operation: OperationId) {
     let task = &cx.tasks[operation];
     let (file, key) = (*task.file(), task.stream.expect("who touches a mapping reads an open file"));
@@ -97,8 +100,8 @@ pub fn filemap_fault(cx: &mut Context<'_>, operation: OperationId) {
     read_ahead(cx, operation, &file, (from.min(start), to.min(file.size.0)), 0, seconds);
 }
 
-/// A task is going to write to bytes of a mapping, up to `end`: what the faults take that let it, in seconds. Pages of a hole come in
-/// long folios as well, where faults map whole ones.
+/// Returns the seconds of the faults that let a task write to bytes of a mapping, up to `end`. Pages of a hole come in long folios as well,
+/// where faults map whole ones.
 pub fn do_page_mkwrite(pages: &Pages, tasks: &Tasks, operation: OperationId, end: u64) -> f64 {
     let task = &tasks[operation];
     if task.run == Run::New && pages.config.rules.maps_folios {
@@ -107,7 +110,7 @@ pub fn do_page_mkwrite(pages: &Pages, tasks: &Tasks, operation: OperationId, end
     faults(pages, task, end, 1).count as f64 * pages.config.prices.fault_mkwrite
 }
 
-/// The faults of a task up to `end`, each of which maps so many pages at least.
+/// Returns the faults of a task up to `end`, each of which maps at least so many pages.
 pub fn faults(pages: &Pages, task: &Task, end: u64, least: u64) -> Faults {
     let (file, at) = (task.file().id, task.position);
     let grain = Grain { least, is_whole_folio: pages.config.rules.maps_folios };

@@ -1,7 +1,7 @@
-//! `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`: system calls on bytes of a file.
+//! Steps system calls on bytes of a file.
 //!
-//! Each call is a small state machine: a step says which bytes move next, that something has to be waited for, or that the call is
-//! over. The driver calls the steps.
+//! Source: `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `fs/buffer.c`. Each call is a small state machine: a step names
+//! the next bytes to move, or a wait, or the end of the call. Only the driver calls steps.
 
 pub mod begin;
 pub mod direct;

@@ -1,10 +1,14 @@
-//! Blocks of the file system that a call does not fill.
+//! Reads and writes the rest of file system blocks that a call fills in part.
 //!
 //! Source: `fs/buffer.c: __block_write_begin_int`, `fs/iomap/buffered-io.c: __iomap_write_begin`, Linux 6.16; CAWL (Gholami and Schintke),
-//! Equation 3. A block that is written in part is read first, if the device has it and the cache does not: the call waits for each. A
-//! synchronous call then writes the whole of each block that it has changed. Both are counted for the calls of a step together, and
-//! move beside the operation, which waits. Left out: blocks of other sizes than a page; holes, which need not be read; and those behind
-//! a cached page that a write begins with, as far as it looks at both together (`LEAST_RUN`).
+//! Equation 3.
+//!
+//! - A block that is written in part is read first, unless it is cached or new. The call waits for each.
+//! - A synchronous call then writes the whole of each block that it has changed.
+//! - The blocks of a step are counted together. They move beside the operation, which waits.
+//!
+//! Left out: blocks of other sizes than a page; holes, which need not be read; blocks behind a cached page at the start of a write, as far
+//! as it looks at both together (`LEAST_RUN`).
 
 use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::step_of;
@@ -17,7 +21,7 @@ use crate::policy::kernel::tasks::kind::{Kind, Next, Way};
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::{Bytes, Nanos};
 
-/// The calls of an operation: where the first begins, what each has, and where the last ends.
+/// The calls of an operation: start of the first, length of each, end of the last.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
     origin: u64,
@@ -31,14 +35,14 @@ impl Calls {
         Self { origin: task.origin, piece: task.piece.0.max(1), end }
     }
 
-    /// Whether all of them begin and end with a block.
+    /// True if every call begins and ends at a block's border.
     fn fill_blocks(&self) -> bool {
         let has_several = self.end - self.origin > self.piece;
         let is_whole = |at: u64| at.is_multiple_of(PAGE);
         is_whole(self.origin) && is_whole(self.end) && (!has_several || is_whole(self.piece))
     }
 
-    /// How many of them begin in `from..to`, and not with a block.
+    /// Returns how many calls begin in `from..to`, within a block.
     fn begun_within_blocks(&self, from: u64, to: u64) -> u64 {
         let number = |at: u64| at.saturating_sub(self.origin).div_ceil(self.piece);
         let (first, last) = (number(from), number(to.min(self.end)));
@@ -51,7 +55,7 @@ impl Calls {
         all - whole.map_or(0, |whole| (last - whole).div_ceil(period))
     }
 
-    /// How many blocks that lie in `from..to`, whole blocks themselves, are written by a call that does not fill them.
+    /// Returns how many blocks in `from..to` (whole blocks) are written by a call that does not fill them.
     fn blocks_in_part(&self, from: u64, to: u64) -> u64 {
         let (from, to) = (from.max(self.origin / PAGE * PAGE), to.min(self.end.next_multiple_of(PAGE)));
         if from >= to {
@@ -67,21 +71,21 @@ impl Calls {
         self.begun_within_blocks(from, to) + u64::from(ends_within && !is_counted)
     }
 
-    /// What those from `from` to `to` have written besides their bytes, if each wrote the whole of its blocks.
+    /// Returns how many bytes the calls from `from` to `to` have written beyond their own, if each wrote whole blocks.
     fn beside_bytes(&self, from: u64, to: u64) -> u64 {
         let blocks = to.div_ceil(PAGE) - from / PAGE;
         (blocks + self.begun_within_blocks(from + 1, to)) * PAGE - (to - from)
     }
 }
 
-/// Up to where the blocks have been read that a new write fills in part; none if there are no such blocks.
+/// Returns the end of the blocks that a new write fills in part and has read; none if there are no such blocks.
 pub fn read_until(task: &Task) -> Option<u64> {
     let calls = Calls::of(task);
     let may_exist = task.origin / PAGE * PAGE < task.file().size.0;
     (may_exist && !calls.fill_blocks()).then_some(0)
 }
 
-/// Up to where a task may write new pages, `end` at most; none if it reads blocks first.
+/// Returns the end up to which a task may write new pages, `end` at most; none if it reads blocks first.
 pub fn prepare_blocks(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Option<u64> {
     let task = &cx.tasks[operation];
     let until = task.read_until.expect("only who fills blocks in part asks");
@@ -105,7 +109,7 @@ pub fn prepare_blocks(cx: &mut Context<'_>, operation: OperationId, end: u64) ->
     None
 }
 
-/// A synchronous operation has written the bytes of a step: what its calls have written of blocks besides.
+/// Writes the rest of the blocks that the calls of a synchronous step have changed; true if there are any.
 pub fn write_rest_of_blocks(cx: &mut Context<'_>, operation: OperationId) -> bool {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
@@ -116,7 +120,7 @@ pub fn write_rest_of_blocks(cx: &mut Context<'_>, operation: OperationId) -> boo
     rest > 0
 }
 
-/// Bytes of blocks move beside an operation, which waits for them.
+/// Moves bytes of blocks beside an operation, which waits for them.
 pub fn move_beside(cx: &mut Context<'_>, of: OperationId, way: Way, bytes: u64) {
     let task = cx.tasks.get_mut(of).expect("who moves blocks is under way");
     (task.run, task.since) = (Run::Wait, cx.now);
@@ -136,13 +140,13 @@ pub fn move_beside(cx: &mut Context<'_>, of: OperationId, way: Way, bytes: u64) 
     }
 }
 
-/// Blocks beside an operation move when their requests have been answered.
+/// Moves the blocks beside an operation when their requests have been answered.
 pub fn step_beside(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     if task.position >= task.end { Next::Done } else { start_request(cx, operation) }
 }
 
-/// How many blocks of the device a task writes in part from its position up to `end`, none of which is in the cache.
+/// Returns how many blocks on the device, and not in the cache, a task writes in part from its position up to `end`.
 pub fn blocks_to_read(pages: &Pages, task: &Task, end: u64) -> u64 {
     let (file, at) = (task.file(), task.position);
     let cached = |from: u64, to: u64| pages.lists().cached_within(file.id, from, to) > 0;

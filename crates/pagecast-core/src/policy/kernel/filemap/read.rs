@@ -1,6 +1,6 @@
-//! `read()` through the cache: which of its pages are there, and which it waits for.
+//! Steps `read()` through the cache: looks its pages up, and waits for those in flight.
 //!
-//! Source: `mm/filemap.c: filemap_read`, Linux 6.16.
+//! Source: `mm/filemap.c: filemap_read`, Linux 6.16. Missing pages and read-ahead are in `readahead`.
 
 use crate::policy::kernel::discretisation::CACHED_AT_ONCE;
 use crate::policy::kernel::filemap::mapped::{do_fault_around, touch_mapped};
@@ -17,7 +17,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, OperationId};
 use crate::units::Bytes;
 
-/// The next bytes of a read, or of pages of a mapping that are read.
+/// Steps a read of a file, or of pages of a mapping.
 pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     if task.position >= task.end {
@@ -38,14 +38,14 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Run(end)
 }
 
-/// What a run of a read up to `end` is besides its bytes and their cost.
+/// Returns the shape of a read's run up to `end`, beside its bytes and their cost.
 pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let plain = RunShape::plain(end - task.position);
     let page_insert = task.page_insert();
     match task.run {
         Run::Miss => shape_miss(cx, operation, end),
-        // What it has read ahead leaves with the rest.
+        // Its read-ahead leaves with the rest.
         Run::Pass => RunShape { ahead: None, ..shape_miss(cx, operation, end) },
         Run::Hit if task.access == Access::Finds => plain,
         Run::Hit => {
@@ -60,8 +60,8 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     }
 }
 
-/// How much of what is copied is read before it is written: of what is not cached, a window of reading ahead. While that is written
-/// the next one is on its way.
+/// Returns how much of a copy is read before it is written: a window of read-ahead, where it is not cached. The next window is read while
+/// that is written.
 pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes {
     let end = end.min(at.saturating_add(CACHED_AT_ONCE));
     if pages.lists().cached_within(file.id, at, end) == end - at {
@@ -70,7 +70,7 @@ pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes 
     Bytes(limits_of(&pages.config, file).read_ahead.max(1) * PAGE)
 }
 
-/// How the next bytes of a read are served, and up to where.
+/// Returns how the next bytes of a read are served, and the end of that run.
 pub fn look_up_to_read(pages: &Pages, tasks: &Tasks, task: &Task) -> (Run, u64) {
     let (file, at) = (task.file().id, task.position);
     match pages.lists().run(file, at, task.end) {

@@ -1,9 +1,9 @@
-//! Reads pages before anybody asks for them, and those that a task misses.
+//! Reads missing pages for a task, and pages ahead of it.
 //!
 //! Source: `mm/readahead.c`, `mm/filemap.c: filemap_get_pages`, Linux 6.16. A run of missing pages is one flow over device and memory,
-//! however many windows it has: what latency costs it is a cap, the bytes by the time that `readahead::window` computes. What is on its
-//! way when it ends, and the windows of reads shorter than these, are tasks of their own that nobody waits for; a task that comes to
-//! their pages follows them.
+//! however many windows it has. Its cap is its bytes divided by the time that `readahead::window` computes, so latency counts. Pages in
+//! flight at the end of a run, and windows of shorter reads, are tasks of their own. Nobody waits for them, but a task that comes to their
+//! pages follows them.
 
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
@@ -22,7 +22,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, FileView, OperationId};
 use crate::units::{Bytes, Nanos};
 
-/// `VM_READAHEAD_PAGES` for what is no disk, and its requests.
+/// `VM_READAHEAD_PAGES` for a file that is on no disk, and its requests.
 const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
 
 pub fn limits_of(config: &Config, file: &FileView) -> Limits {
@@ -32,7 +32,7 @@ pub fn limits_of(config: &Config, file: &FileView) -> Limits {
     })
 }
 
-/// How fast a file is read by one thread that pays so much for a byte.
+/// Returns the pace of one thread that reads a file and pays so much for a byte.
 pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     let disk = config.disk_of(file);
     let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
@@ -43,7 +43,7 @@ pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     }
 }
 
-/// How many of the pages just before this one are cached, up to `most`.
+/// Returns how many of the pages just before this one are cached, up to `most`.
 pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
     let (mut at, end) = (page.saturating_sub(most) * PAGE, page * PAGE);
     let mut since = end;
@@ -55,7 +55,7 @@ pub fn cached_before(pages: &Pages, file: FileId, page: u64, most: u64) -> u64 {
     (end - since) / PAGE
 }
 
-/// The first byte from `at` on that is neither cached nor on its way, `end` at most.
+/// Returns the first byte from `at` on that is neither cached nor in flight, `end` at most.
 pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u64) -> u64 {
     let mut at = at;
     while at < end {
@@ -69,7 +69,7 @@ pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u6
     end
 }
 
-/// A task misses the bytes from its position to `end`: up to where it reads, and what that takes.
+/// Returns the shape of a run that misses the bytes from the task's position to `end`: its end and its time.
 pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let key = task.stream.expect("who misses pages reads an open file");
@@ -106,7 +106,7 @@ pub fn shape(
     reading: &Reading,
 ) -> RunShape {
     let most = (reading.end * PAGE).min(file.size.0).max(span.end);
-    // What is cached of the last request is not read again.
+    // Cached pages of the last request are not read again.
     let (_, end) = pages.lists().run(file.id, span.start, most);
     let is_timed = pace.latency > 0.0;
     let ahead = (reading.ahead * PAGE).min(file.size.0);
@@ -128,13 +128,13 @@ pub fn shape(
     }
 }
 
-/// Who waits for a page looks at it.
+/// Passes the mark at a page for which a follower has waited.
 pub fn pass_mark_of_follower(cx: &mut Context<'_>, operation: OperationId) {
     let next = cx.tasks[operation].position + 1;
     pass_mark(cx, operation, next);
 }
 
-/// A task comes to bytes up to `end` that are there or on their way: the mark among them has the next window read.
+/// Submits the next window if a task comes to the mark, among bytes up to `end` that are cached or in flight.
 pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 {
     let task = &cx.tasks[operation];
     let looks = matches!(task.kind, Kind::Read { .. }) || task.mapped.is_some();
@@ -172,15 +172,15 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     missing
 }
 
-/// What is read has folios as long as the windows in which it is.
+/// Records the folios of the windows that were read.
 pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
     for (start, end, order) in reading.folios() {
         pages.note_folios(file, (start * PAGE, end * PAGE), 1 << order);
     }
 }
 
-/// Reads pages that nobody waits for yet, of which `done` bytes have been transferred: they are there in `least` seconds
-/// at the earliest. Behind pages that the same thread has on their way, request by request.
+/// Reads pages ahead, of which `done` bytes have been transferred. They arrive in `least` seconds at the earliest, request by request,
+/// behind the pages that the same thread has in flight.
 pub fn read_ahead(
     cx: &mut Context<'_>,
     thread: OperationId,
@@ -216,7 +216,7 @@ pub fn read_ahead(
     begin_run(cx, operation, to);
 }
 
-/// The run of a task has ended: what was on its way then comes by itself.
+/// Makes the pages in flight at the end of a task's run an operation of their own.
 pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("a run that ends has a task");
     let Some(ahead) = task.shape.ahead.take() else { return };
@@ -225,7 +225,7 @@ pub fn leave_ahead(cx: &mut Context<'_>, operation: OperationId) {
     read_ahead(cx, thread, &file, (start, ahead.end), ahead.done, least);
 }
 
-/// Somebody cuts a file. What is on its way beyond the cut still comes, but nobody keeps it.
+/// Forgets read-ahead beyond the new end of a file. Its pages still arrive, but do not stay.
 pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, size: u64) {
     let Context { tasks, pages, .. } = cx;
     tasks.retain(|task| {

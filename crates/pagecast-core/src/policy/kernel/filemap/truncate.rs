@@ -1,7 +1,7 @@
-//! Pages that are taken out of the cache because their file becomes shorter, or because somebody asks for it.
+//! Steps truncation and dropping of pages, page by page at a price.
 //!
-//! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. Each page has its price; who cuts a file also waits for those under
-//! writeback, and for its blocks (`written_back`). Pages that reclaim takes are in `lists`.
+//! Source: `mm/truncate.c: truncate_inode_pages_range`, Linux 6.16. A task that truncates a file also waits for pages under writeback, and
+//! for freeing blocks (`ext4::written_back`). Left out: eviction, which `vmscan` does.
 
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::fdatawrite::make_way_to;
@@ -13,7 +13,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, OperationId, Outcome, Request};
 use crate::units::Bytes;
 
-/// A cut is over when nothing of it is under writeback any more and its blocks are given back.
+/// Ends a cut when none of its pages is under writeback and its blocks are freed.
 pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Cut { cut } = task.kind else { unreachable!("only these cut a file") };
@@ -38,7 +38,7 @@ pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// An operation ends that has dropped clean pages, when each of them has been paid for; `before` is what was cached before it.
+/// Ends an operation that has dropped clean pages, when all are paid for; `before` is the number of bytes cached before it.
 pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
     let removed = Bytes(before.saturating_sub(cx.pages.cached()));
     if !cx.config.is_paid_for(request.operation, removed) {
@@ -47,7 +47,7 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
     begin_task(cx, request, Kind::Remove { cut: None }, None, (0, removed, removed));
 }
 
-/// Pages beyond the new size of a file leave, each at its price.
+/// Drops pages beyond the new size of a file, each at its price.
 pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes) {
     make_way_to(cx, &file, (size.0, u64::MAX));
     forget_read_ahead(cx, request.operation, file.id, size.0);

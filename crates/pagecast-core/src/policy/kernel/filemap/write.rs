@@ -1,6 +1,7 @@
-//! `write()` into the cache: which of its pages are there, and what it waits for.
+//! Steps `write()` into the cache: looks its pages up, and waits where it must.
 //!
-//! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16.
+//! Source: `mm/filemap.c: generic_perform_write`, `mm/page-writeback.c: folio_wait_stable`, Linux 6.16. The task's rate, where it is
+//! throttled, is in `page_writeback`.
 
 use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
@@ -17,10 +18,10 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, OperationId};
 
-/// Two windows of read-ahead, the one that is being read and the next (`read_ahead_kb`, 128 KiB).
+/// Two windows of read-ahead, the current one and the next (`read_ahead_kb`, 128 KiB).
 pub const LOCKED: u64 = 256 << 10;
 
-/// The next bytes of a write, or of pages of a mapping that are written to.
+/// Steps a write to a file, or to pages of a mapping.
 pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     if task.position >= task.end {
@@ -56,7 +57,7 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// What a run of a write up to `end` is besides its bytes and their cost.
+/// Returns the shape of a write's run up to `end`, beside its bytes and their cost.
 pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let plain = RunShape::plain(end - task.position);
@@ -80,7 +81,7 @@ pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Ru
     }
 }
 
-/// A writer waits until what is before him is on the device.
+/// Lets a writer wait until the pages before it are on the device.
 pub fn folio_wait_stable(cx: &mut Context<'_>, operation: OperationId, end: u64) {
     let task = &cx.tasks[operation];
     let (file, range) = (*task.file(), whole_pages((task.position, end)));
@@ -88,7 +89,7 @@ pub fn folio_wait_stable(cx: &mut Context<'_>, operation: OperationId, end: u64)
     debug_assert!(must_wait, "what is under writeback is in the queue");
 }
 
-/// How the next bytes of a write are served, and up to where.
+/// Returns how the next bytes of a write are served, and the end of that run.
 pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: OperationId) -> (Run, u64) {
     let (file, at, end) = (task.file().id, task.position, task.end);
     let least = end.min(at.saturating_add(LEAST_RUN));
@@ -114,7 +115,7 @@ pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: Op
     }
 }
 
-/// Whether a page is locked by read-ahead. Who writes there waits for it; what is farther ahead he can write before.
+/// True if a page is locked by read-ahead. A write to it waits; pages farther ahead can be written before.
 pub fn is_being_read(tasks: &Tasks, file: FileId, at: u64) -> bool {
     let ahead = |reader: &Task| at.saturating_sub(reader.position + reader.pending);
     tasks.reader_of(file, at).is_some_and(|reader| ahead(reader) < LOCKED)

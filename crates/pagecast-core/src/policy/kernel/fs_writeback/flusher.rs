@@ -1,8 +1,8 @@
-//! The flusher of one device: when it runs, which inode it visits, how much of it it submits.
+//! Runs the flusher of one device: decides when it runs, which inode it visits, and how much it submits.
 //!
-//! Source: `fs/fs-writeback.c: wb_workfn, wb_writeback, queue_io, writeback_sb_inodes, requeue_inode`, Linux 6.16. An inode's age is when it
-//! first became dirty, never the order of its pages in memory (`inodes`). What is submitted waits in the queue of the device
-//! (`crate::policy::kernel::queue`). Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
+//! Source: `fs/fs-writeback.c: wb_workfn, wb_writeback, queue_io, writeback_sb_inodes, requeue_inode`, Linux 6.16. An inode's age counts
+//! from the time it first became dirty, never from the order of its pages in memory (`inodes`). Submitted pages wait in the queue of the
+//! device (`block::queue`). Left out: superblocks (all inodes of a device are of one), locked buffers, metadata.
 
 mod inodes;
 mod tagged;
@@ -27,91 +27,91 @@ use crate::units::Nanos;
 /// `MIN_WRITEBACK_PAGES`: a visit submits a multiple of this, in pages.
 const MIN_WRITEBACK_PAGES: u64 = 1024;
 
-/// `writeback_sb_inodes` goes from inode to inode for so long before it is looked at again whether there is reason to.
+/// `writeback_sb_inodes` goes from inode to inode for so long before the flusher checks its reason again.
 const ROUND: Nanos = Nanos(100_000_000);
 
-/// A flusher submits no less in one go.
+/// The least that a flusher submits at once.
 pub const LEAST_UNIT: u64 = MIN_WRITEBACK_PAGES * PAGE;
 
-/// Why the flusher runs.
+/// The reason for which the flusher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Everything that is dirty now, at most so many bytes: reclaim found nothing clean, or `sync`.
+    /// All pages dirty now, at most so many bytes: reclaim found nothing clean, or `sync`.
     All(u64),
     /// Inodes that became dirty before an instant that moves on with time.
     Periodic,
-    /// Until there is less dirty memory than the background threshold.
+    /// Dirty memory is above the background threshold.
     Background,
 }
 
-/// What the flusher must know of the rest to decide.
+/// The state outside the flusher on which it decides.
 pub struct Circumstances<'a> {
     pub now: Nanos,
     pub dirty: &'a mut DirtyPages,
     /// The queue of its device, and its own wb.
     pub queue: &'a mut Queue,
     pub wb: WbId,
-    /// Whether somebody else submits to the device, too.
+    /// True if others submit to the device, too.
     pub is_contended: bool,
-    /// Whether the host or the device is over its background threshold.
+    /// True if the host or the device is over its background threshold.
     pub over_background: &'a dyn Fn(&DirtyPages) -> bool,
     /// `avg_write_bandwidth`, pages per second.
     pub average_bandwidth: u64,
-    /// `global_wb_domain.dirty_limit`, in pages: the hard limit as the last throttled task left it.
+    /// `global_wb_domain.dirty_limit`, in pages: the hard limit at the last update by a throttled task.
     pub dirty_limit: u64,
     /// `vm.dirty_expire_centisecs`.
     pub expire: Nanos,
     /// `vm.dirty_writeback_centisecs`; 0 is never.
     pub interval: Nanos,
     pub timers: Timers,
-    /// See `Rules`.
+    /// `Version::requeue_has_cutoff`.
     pub requeue_has_cutoff: bool,
 }
 
-/// How far submitting has come.
+/// The state after submitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
-    /// There is nothing more.
+    /// Nothing is left.
     Nothing,
     /// All turns are taken.
     Turns,
-    /// There is no room for whose turn it is.
+    /// There is no room for the one whose turn it is.
     UntilFull,
 }
 
-/// An inode being visited, and how many bytes of it may still be submitted.
+/// The inode being visited, and how many of its bytes may still be submitted.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     inode: Listed,
     left: u64,
 }
 
-/// See the module.
+/// The flusher of one device; see the module.
 #[derive(Debug)]
 pub struct Flusher {
-    /// How many bytes are submitted in one go by a flusher that is alone.
+    /// The bytes that a flusher which is alone submits at once.
     unit: u64,
     inodes: Inodes,
     work: Option<Work>,
-    /// Whether it is to write everything when its work has ended: `WB_start_all`.
+    /// True if it is to write everything when its work has ended: `WB_start_all`.
     wants_all: bool,
-    /// When it last looked whether its work goes on.
+    /// The time of its last check whether its work goes on.
     round: Nanos,
     visit: Option<Visit>,
-    /// No piece that is too small goes before this, and whether one waits.
+    /// The time before which no small piece is submitted, and whether one waits.
     small_pieces_from: Nanos,
     holds_piece: bool,
-    /// What is submitted beside the flusher, first come, first served.
+    /// Submissions beside the flusher's own work, first come, first served.
     beside: VecDeque<Tagged>,
-    /// What the flusher itself writes for `sync`, before all other work.
+    /// The flusher's own submissions for `sync`, before all other work.
     syncing: VecDeque<Tagged>,
-    /// Whose turn it is where both have something to submit.
+    /// True if the flusher submits next, when both have something.
     is_turn_of_flusher: bool,
-    /// When it wakes up by itself; not while it has work.
+    /// The time at which it wakes by itself; not while it has work.
     pub timer: Option<Nanos>,
-    /// Whether a call of `do_writepages` has ended since somebody asked.
+    /// True if a call of `do_writepages` has ended since the last question.
     pub(super) has_ended_a_visit: bool,
-    /// When it last looked for expired inodes; nothing if that was long before the start.
+    /// The time of its last look for expired inodes; nothing if long before the start.
     last_old_flush: Option<Nanos>,
 }
 
@@ -136,7 +136,7 @@ impl Flusher {
         }
     }
 
-    /// An inode has become dirty; the first one arms the timer.
+    /// Notes an inode that has become dirty; the first one arms the timer.
     pub fn inode_dirtied(&mut self, file: FileId, now: Nanos, interval: Nanos, timers: Timers) {
         self.inodes.add(file, now);
         if self.timer.is_none() && self.work.is_none() && interval > Nanos::ZERO {
@@ -144,20 +144,20 @@ impl Flusher {
         }
     }
 
-    /// Whether it runs.
+    /// True if it runs.
     pub fn has_work(&self) -> bool {
         self.work.is_some()
     }
 
-    /// Whether it is to write everything already.
+    /// True if it is to write everything already.
     pub fn writes_all(&self) -> bool {
         self.wants_all || matches!(self.work, Some(Work::All(_)))
     }
 
-    /// Everything that is dirty is to be written: at once, or when the present work has ended.
+    /// Makes the flusher write everything that is dirty: at once, or after the present work.
     ///
-    /// `fs/fs-writeback.c: wb_start_writeback, wb_check_start_all`, Linux 6.16. Background work goes on meanwhile, until there is less
-    /// than its threshold. Before 4.15 this was work in a queue, for which it broke off.
+    /// `fs/fs-writeback.c: wb_start_writeback, wb_check_start_all`, Linux 6.16. Background work goes on meanwhile, until dirty memory
+    /// is below its threshold. Before 4.15 this was work in a queue, and background work broke off for it.
     pub fn start_all(&mut self, bytes: u64, now: Nanos, interval: Nanos, waits: bool) {
         if waits && self.work.is_some() {
             self.wants_all = true;
@@ -180,36 +180,36 @@ impl Flusher {
         self.timer = None;
     }
 
-    /// `wb_check_old_data_flush`: whether it is time to look for expired inodes.
+    /// `wb_check_old_data_flush`: true if it is time to look for expired inodes.
     fn is_old_flush_due(&self, now: Nanos, interval: Nanos) -> bool {
         interval > Nanos::ZERO && self.last_old_flush.is_none_or(|last| last + interval <= now)
     }
 
-    /// How many submit: the flusher for itself, for `sync`, and those beside it.
+    /// The number of submitters: the flusher for itself, for `sync`, and those beside it.
     pub fn submitters(&self) -> usize {
         usize::from(self.work.is_some()) + usize::from(!self.syncing.is_empty()) + self.beside.len()
     }
 
-    /// Whether `submit` will look for another inode, or at the last pages of this one.
+    /// True if `submit` will look for another inode, or at the last pages of this one.
     pub fn is_at_a_turn(&self, dirty: &DirtyPages, queue: &Queue) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
         self.submitters() > 0 && queue.has_room(self.why_next()) && !self.visit.as_ref().is_some_and(goes_on)
     }
 
-    /// Whether its timer rings.
+    /// True if its timer fires.
     pub fn rings(&self, now: Nanos) -> bool {
         self.timer.is_some_and(|timer| timer <= now)
     }
 
-    /// Whether `submit` may look at a file. It fills the queue with pages of an inode or two.
+    /// True if `submit` may look at a file. It fills the queue with pages of an inode or two.
     pub fn may_visit(&self, file: FileId) -> bool {
         let is_visited = self.visit.is_some_and(|visit| visit.inode.file == file);
         let is_waited_for = self.beside.iter().any(|tagged| tagged.file == file);
         is_visited || is_waited_for || self.inodes.may_be_next(file)
     }
 
-    /// Submits as much as there is work and room for, in so many turns at most, and adds to `ready` who waits for pages that turn out
-    /// to be written already.
+    /// Submits as much as there is work and room for, in `turns` turns at most. Adds to `ready` the tasks whose pages turn out to be
+    /// written already.
     pub fn submit(
         &mut self,
         by: &mut Circumstances<'_>,
@@ -226,7 +226,7 @@ impl Flusher {
             if !by.queue.has_room(self.why_next()) {
                 return Submitted::UntilFull;
             }
-            // Requests are given out first come, first served: who submits gets room in turn.
+            // Requests are given out first come, first served: each submitter gets room in turn.
             self.is_turn_of_flusher = !self.is_turn_of_flusher;
             let flusher_first = self.is_turn_of_flusher || self.beside.is_empty();
             let has_submitted = if flusher_first {
@@ -241,14 +241,14 @@ impl Flusher {
         Submitted::Turns
     }
 
-    /// Submits for the flusher alone until the queue is full, as it has done up to now if somebody else comes only now.
+    /// Submits for the flusher alone until the queue is full, as it has done up to now if another task comes only now.
     pub fn fill(&mut self, by: &mut Circumstances<'_>) {
         while by.queue.has_room(Some(self.why_of_work())) && self.submit_visit(by) {}
-        // It waits for room, before whoever comes.
+        // It waits for room, before any other task.
         self.is_turn_of_flusher = false;
     }
 
-    /// Pages that the flusher had submitted too early are to be submitted again.
+    /// Takes back pages that the flusher has submitted too early.
     pub fn take_back(&mut self, file: FileId, bytes: u64, dirty: &DirtyPages) {
         match &mut self.visit {
             Some(visit) if visit.inode.file == file => visit.left = visit.left.saturating_add(bytes),
@@ -265,12 +265,13 @@ impl Flusher {
         self.timer = None;
     }
 
-    /// How many bytes go in one go.
+    /// Returns how many bytes are submitted at once.
     fn unit(&self, by: &Circumstances<'_>) -> u64 {
         if by.is_contended { self.unit.min(by.queue.turn_bytes()) } else { self.unit }
     }
 
-    /// Why the next is written. Journals are not throttled (`JBD2_JOURNAL_REQ_FLAGS` has REQ_IDLE: `wbt_should_throttle`).
+    /// Returns the reason of the next submission. Journals are not throttled (`JBD2_JOURNAL_REQ_FLAGS` has REQ_IDLE:
+    /// `wbt_should_throttle`).
     fn why_next(&self) -> Option<Why> {
         let flusher_first = !self.is_turn_of_flusher || self.beside.is_empty();
         match self.beside.front() {
@@ -282,12 +283,12 @@ impl Flusher {
         }
     }
 
-    /// Why the flusher writes for itself.
+    /// Returns the reason of the flusher's own work.
     pub fn why_of_work(&self) -> Why {
         if let Some(Work::All(_)) = self.work { Why::Other } else { Why::Background }
     }
 
-    /// Whether so little is dirty of an inode that more may come before it is worth a request.
+    /// True if so little of an inode is dirty that more may come before it is worth a request.
     fn has_to_wait(&mut self, visit: &Visit, by: &Circumstances<'_>) -> bool {
         let left = by.dirty.reclaimable_of_file(visit.inode.file);
         let is_small = (1..LEAST_PIECE).contains(&left);
@@ -298,7 +299,7 @@ impl Flusher {
         self.holds_piece
     }
 
-    /// When a piece goes that was too small before.
+    /// Returns the time at which a small piece is submitted.
     pub fn until_small_piece(&self) -> Option<Nanos> {
         self.holds_piece.then_some(self.small_pieces_from)
     }
@@ -323,7 +324,7 @@ impl Flusher {
         false
     }
 
-    /// Submits a unit of what has waited longest beside the flusher; false if nothing does.
+    /// Submits a unit of the oldest submission beside the flusher; false if there is none.
     fn submit_beside(&mut self, by: &mut Circumstances<'_>, ready: &mut Vec<OperationId>) -> bool {
         let Some(tagged) = self.beside.pop_front() else { return false };
         let rest = self.submit_tagged(tagged, by, ready);
@@ -331,7 +332,7 @@ impl Flusher {
         true
     }
 
-    /// Submits a unit of what `sync` waits for; false if nobody has called it.
+    /// Submits a unit for `sync`; false if nobody has called it.
     fn submit_sync(&mut self, by: &mut Circumstances<'_>, ready: &mut Vec<OperationId>) -> bool {
         let Some(tagged) = self.syncing.pop_front() else { return false };
         let rest = self.submit_tagged(tagged, by, ready);
@@ -339,7 +340,7 @@ impl Flusher {
         true
     }
 
-    /// Submits a unit of a file and returns what is left of it; or lets who waits for it wait, or go on.
+    /// Submits a unit of a file and returns the rest of it. Without a rest the task that waits for it waits, or goes on.
     fn submit_tagged(
         &mut self,
         mut tagged: Tagged,
@@ -363,28 +364,28 @@ impl Flusher {
         None
     }
 
-    /// These bytes of a file have been submitted or have left the cache: nobody has them written any more.
+    /// Removes bytes from all tagged ranges: they have been submitted or have left the cache.
     pub fn untag(&mut self, file: FileId, start: u64, end: u64) {
         for tagged in self.beside.iter_mut().chain(&mut self.syncing).filter(|tagged| tagged.file == file) {
             tagged.ranges.remove(start, end);
         }
     }
 
-    /// Dirty bytes of a range of a file are to be submitted beside the flusher.
+    /// Tags the dirty bytes of a range of a file for submission beside the flusher.
     pub fn write_range(&mut self, file: FileId, within: (u64, u64), dirty: Ranges, until: Until) {
         self.beside.push_back(Tagged { file, within, ranges: dirty, until });
     }
 
-    /// Somebody waits for the journal's own request: until the device has all that is in its queue then.
+    /// Lets a task wait for the journal's own request: until the device has all that is in its queue then.
     pub fn commit(&mut self, file: FileId, waiter: OperationId) {
         let (ranges, until) = (Ranges::default(), Until::Passed(waiter));
         self.beside.push_back(Tagged { file, within: (0, 0), ranges, until });
     }
 
-    /// Dirty bytes of a file are to be written for `sync`.
+    /// Tags dirty bytes of a file for `sync`.
     ///
-    /// `fs/fs-writeback.c: sync_inodes_sb, writeback_chunk_size`, Linux 6.16: the flusher itself does it, each inode in one go, and
-    /// rests from background and periodic work meanwhile.
+    /// `fs/fs-writeback.c: sync_inodes_sb, writeback_chunk_size`, Linux 6.16: the flusher itself writes them, each inode in one go,
+    /// and rests from background and periodic work meanwhile.
     pub fn write_for_sync(&mut self, file: FileId, dirty: Ranges, waiter: OperationId) {
         let until = Until::Written(waiter);
         self.syncing.push_back(Tagged { file, within: WHOLE, ranges: dirty, until });
@@ -408,7 +409,7 @@ impl Flusher {
         }
     }
 
-    /// The next inode, if the work goes on and there is one.
+    /// Returns the next inode, if the work goes on and there is one.
     fn next_visit(&mut self, by: &mut Circumstances<'_>) -> Option<Visit> {
         loop {
             let work = self.work?;
@@ -433,7 +434,7 @@ impl Flusher {
         }
     }
 
-    /// Whether there are inodes left that it took on not long ago. If not, another round begins.
+    /// True if inodes are left that it took on not long ago. If not, another round begins.
     fn is_within_round(&mut self, by: &Circumstances<'_>) -> bool {
         let is_within = self.inodes.has_taken_on(by.dirty) && by.now <= self.round + ROUND;
         if !is_within {
@@ -442,13 +443,13 @@ impl Flusher {
         is_within
     }
 
-    /// The work is done: the timer rings again while anything is dirty.
+    /// Ends the work: the timer is armed while anything is dirty.
     fn rest(&mut self, by: &Circumstances<'_>) {
         let is_clean = self.inodes.forget_clean(by.dirty);
         self.timer = (!is_clean && by.interval > Nanos::ZERO).then(|| by.timers.fires(by.now, by.interval));
     }
 
-    /// Periodic work takes only inodes that are old enough.
+    /// Returns the next inode; periodic work takes only inodes that are old enough.
     fn next_inode(&mut self, work: Work, by: &Circumstances<'_>) -> Option<Listed> {
         let age = if work == Work::Periodic { by.expire } else { Nanos::ZERO };
         self.inodes.next(by.dirty, by.now, age)

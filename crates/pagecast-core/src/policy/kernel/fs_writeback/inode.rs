@@ -1,6 +1,6 @@
 //! Makes inodes dirty: the first dirty page puts an inode on the list of its flusher.
 //!
-//! Source: `fs/fs-writeback.c: __mark_inode_dirty, __inode_attach_wb`, Linux 6.16.
+//! Source: `fs/fs-writeback.c: __mark_inode_dirty, __inode_attach_wb`, Linux 6.16. The pages themselves are in `page_alloc::pages`.
 
 use crate::policy::FileView;
 use crate::policy::kernel::fs_writeback::Flushers;
@@ -11,7 +11,7 @@ use crate::policy::kernel::tasks::ids::{MemcgId, Taker};
 use crate::units::{Bytes, Nanos};
 
 impl Flushers {
-    /// The first bytes of a file are cached, and the first of them dirty, before anything happens.
+    /// Puts the first bytes of a file into the cache before time 0, the first of them dirty.
     pub fn preload(
         &mut self,
         pages: &mut Pages,
@@ -31,14 +31,14 @@ impl Flushers {
         }
     }
 
-    /// The flusher of a file's wb; both are made when they are first heard of.
+    /// Returns the flusher of a file's wb; both are made at first use.
     pub fn flusher_of(&mut self, write_back: &mut WriteBack, file: &FileView) -> &mut Flusher {
         write_back.wb(file);
         let wb = write_back.wb_of(file);
         self.of(wb)
     }
 
-    /// Pages become dirty, and their inode with the first.
+    /// Makes pages dirty, and their inode with the first.
     pub fn make_dirty(
         &mut self,
         pages: &mut Pages,

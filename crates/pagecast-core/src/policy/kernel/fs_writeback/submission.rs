@@ -1,6 +1,6 @@
-//! Submits what flushers want to write to the queue of a device, in turn, and starts its next unit.
+//! Submits pages from the flushers to the queue of a device, in turn, and starts its next unit.
 //!
-//! Source: `mm/page-writeback.c: do_writepages`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16.
+//! Source: `mm/page-writeback.c: do_writepages`, `block/blk-rq-qos.c: rq_qos_wait`, Linux 6.16. The queue itself is in `block::queue`.
 
 use crate::flow::FlowSpec;
 use crate::policy::kernel::block::Block;
@@ -14,10 +14,10 @@ use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{Actions, DeviceId, OperationId};
 use crate::units::Nanos;
 
-/// What the lower half of a tag says of write-back, for which nobody waits; the wb is in the upper half.
+/// The lower half of the tag of a write-back flow, which no operation has; the wb is in the upper half.
 const NOBODY: u64 = OperationId::NOBODY.0 as u64;
 
-/// The device that a flow of write-back writes to, if it is one.
+/// Returns the device that a flow of write-back writes to, if it is one.
 pub fn device_of_tag(tag: u64) -> Option<usize> {
     (tag & NOBODY == NOBODY).then_some((tag >> 32) as usize)
 }
@@ -27,8 +27,8 @@ fn tag(device: usize) -> u64 {
 }
 
 impl Flushers {
-    /// Somebody is about to submit to a device, or to wait for it. Flushers have kept its queue full until now and submitted nothing
-    /// beyond it: what they did in one go is put right.
+    /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have kept the queue full until
+    /// now. Their submissions beyond its end are taken back.
     pub fn make_way(
         &mut self,
         pages: &mut Pages,
@@ -55,7 +55,7 @@ impl Flushers {
         }
     }
 
-    /// What flushers have submitted beyond the queue of a device is dirty again.
+    /// Makes pages dirty again that flushers have submitted beyond the queue of a device.
     pub fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
         let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
@@ -69,13 +69,13 @@ impl Flushers {
         }
     }
 
-    /// Whether a flusher is going to look which pages are dirty, because its timer rings or it goes on to another inode.
+    /// True if a flusher is about to look for dirty pages: its timer fires, or it goes on to another inode.
     pub fn is_about_to_look(&self, pages: &Pages, block: &Block, now: Nanos, at: usize) -> bool {
         let queue = block.queue_of_wb(WbId(at as u32));
         self.get(at).is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(pages.dirty(), queue))
     }
 
-    /// Wakes a flusher whose timer rings.
+    /// Wakes a flusher whose timer fires.
     pub fn ring(&mut self, now: Nanos, at: usize) {
         let interval = self.config.host.vm.dirty_writeback;
         if let Some(flusher) = self.get_mut(at).filter(|flusher| flusher.rings(now)) {
@@ -83,7 +83,7 @@ impl Flushers {
         }
     }
 
-    /// Everybody submits to a device for whom there is room, in turn. Returns who waits for pages that are written already.
+    /// Lets all submit to a device that have room, in turn. Returns the tasks whose pages are written already.
     pub fn submit_in_turn(
         &mut self,
         pages: &mut Pages,
@@ -117,19 +117,19 @@ impl Flushers {
         ready
     }
 
-    /// Whether somebody submits to a device, or waits for it.
+    /// True if anybody submits to a device, or waits for it.
     pub fn is_submitted_to(&self, write_back: &WriteBack, block: &Block, device: usize) -> bool {
         let mut flushers = write_back.wbs_at(device).filter_map(|at| self.get(at));
         !block.queues[device].is_empty() || flushers.any(|flusher| flusher.submitters() > 0)
     }
 
-    /// Whether several submit to a device.
+    /// True if several submit to a device.
     pub fn is_contended(&self, write_back: &WriteBack, device: usize) -> bool {
         let flushers = write_back.wbs_at(device).filter_map(|at| self.get(at));
         flushers.map(Flusher::submitters).sum::<usize>() > 1
     }
 
-    /// Calls the flusher of a wb with what it must know.
+    /// Calls the flusher of a wb with the state that it needs.
     pub fn call_flusher<R>(
         &mut self,
         pages: &mut Pages,
@@ -190,7 +190,7 @@ impl Flushers {
         (wb.in_background != is_in_background).then_some(is_in_background)
     }
 
-    /// The device writes the first of what waits for it, unless it writes already.
+    /// Starts the first unit in the device's queue, unless one is under way.
     pub fn start_unit(
         &self,
         write_back: &WriteBack,
@@ -275,7 +275,7 @@ mod tests {
     const OTHER_DISK: &str = "kernel.version = '6.18'\n\
         disk.other = { size = '1 TB', read = '100 MB/s', write = '100 MB/s' }";
 
-    /// That of a device with room for so much.
+    /// The queue of a device with so much room.
     fn queue(room: u64) -> Queue {
         Queue::new((1, Bytes(room)), None)
     }

@@ -1,7 +1,7 @@
 //! Wakes flushers: for a writer beyond the background threshold, and for reclaim that finds nothing clean.
 //!
-//! Source: `mm/page-writeback.c: balance_dirty_pages, wb_start_background_writeback`, `fs/fs-writeback.c: wakeup_flusher_threads`,
-//! Linux 6.16.
+//! Source: `mm/page-writeback.c: balance_dirty_pages, wb_start_background_writeback`, `fs/fs-writeback.c: wakeup_flusher_threads`, Linux
+//! 6.16. Left out: laptop mode.
 
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Flusher, Work};
@@ -12,7 +12,7 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
 impl Flushers {
-    /// Every writer looks whether its device's flusher should run.
+    /// Wakes the flusher of each writer's device if it is over the background threshold.
     pub fn wake_flushers(&mut self, pages: &Pages, write_back: &WriteBack, tasks: &Tasks, now: Nanos) {
         let dirty = pages.dirty().dirty() / PAGE;
         let total = pages.dirty().total() / PAGE;
@@ -39,7 +39,7 @@ impl Flushers {
         }
     }
 
-    /// Reclaim has found nothing but dirty pages: all flushers write all there is. Whether any of them did not do so already.
+    /// Makes all flushers write everything, when reclaim has found only dirty pages. True if any of them did not do so already.
     ///
     /// `fs/fs-writeback.c: wakeup_flusher_threads`
     pub fn wakeup_flusher_threads(&mut self, pages: &Pages, now: Nanos) -> bool {

@@ -1,9 +1,12 @@
-//! Memory cgroups: what is charged to each, and what makes room within its limit.
+//! Counts the memory of each memory cgroup, and says when its limit is reached.
 //!
-//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. A page is charged to the cgroup of the
-//! process that brings it in, whoever uses it later; anonymous memory to that of its process. Who would go over the limit
-//! evicts pages of its own cgroup first, and waits for write-back if none is clean. Left out: cgroups inside others,
-//! `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
+//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16.
+//!
+//! - A page is charged to the cgroup of the process that brings it in, whoever uses it later. Anonymous memory is charged to that of its
+//!   process.
+//! - A task that would go over the limit evicts pages of its own cgroup first, and waits for write-back if none is clean.
+//!
+//! Left out: cgroups inside others; `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
 
 use crate::machine::Cgroup;
 use crate::policy::kernel::discretisation::{LEAST_CHANGE, LEAST_STEP, MEMCG_RECLAIM_PART, MEMCG_WAKE_PART};
@@ -11,33 +14,33 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
-/// Reclaim after so long without is told as an event.
+/// Reclaim after so long without any is told as an event.
 const QUIET: Nanos = Nanos(1_000_000_000);
 
-/// What is charged to a cgroup, in bytes. Its page cache is in the lists.
+/// The memory charged to a cgroup, in bytes. Its page cache is in the lists.
 #[derive(Clone, Debug)]
 pub struct Memcg {
     pub limit: u64,
     pub anonymous: u64,
-    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    /// Bytes that have come but are in no list yet: page cache, anonymous memory, and pages made dirty.
     pub ahead_cached: u64,
     pub ahead_anonymous: u64,
     ahead_dirty: u64,
     /// Its pages that are dirty or under writeback, each once.
     pub busy: u64,
-    /// The most that was ever charged, `memory.peak`, and the most that was dirty or under writeback.
+    /// The largest charge so far (`memory.peak`), and the most that was dirty or under writeback.
     peak: u64,
     dirty_peak: u64,
-    /// Whether something was evicted to stay within the limit, since this was last cleared, and when that was told last.
+    /// True if pages were evicted to stay within the limit since this was last cleared; and when that was told last.
     has_reclaimed: bool,
     reclaimed_at: Option<Nanos>,
-    /// How many tasks under way take memory.
+    /// The number of running tasks that take memory.
     takers: u64,
-    /// What may be made dirty of its cached pages before it is looked at again, and what is on its way from a device, ahead of its
-    /// readers. Neither can be evicted.
+    /// Cached pages that may become dirty before the next look, and pages in flight from a device ahead of their readers. Neither can
+    /// be evicted.
     redirtied: u64,
     in_flight: u64,
-    /// Whether nothing to speak of can be had, neither below the limit nor by evicting clean pages: who wants memory waits.
+    /// True if almost nothing is available, neither below the limit nor by evicting clean pages: a task that wants memory waits.
     pub is_exhausted: bool,
 }
 
@@ -61,48 +64,48 @@ impl Memcg {
         }
     }
 
-    /// Bytes of a task have moved: charged at once, in the lists later.
+    /// Charges bytes of a task that have moved; they are put into the lists later.
     pub fn run_ahead(&mut self, task: &Task, bytes: u64) {
         self.ahead_cached += if task.run.fills() { bytes } else { 0 };
         self.ahead_anonymous += if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
         self.ahead_dirty += if task.run.dirties() { bytes } else { 0 };
     }
 
-    /// It is going to be told where they are.
+    /// Takes back bytes charged by `run_ahead`, before they are put into the lists.
     pub fn fall_back(&mut self, task: &Task, bytes: u64) {
         self.ahead_cached -= if task.run.fills() { bytes } else { 0 };
         self.ahead_anonymous -= if task.takes_anonymous() { task.asked_of(bytes) } else { 0 };
         self.ahead_dirty -= if task.run.dirties() { bytes } else { 0 };
     }
 
-    /// What has come but is in no list yet: page cache, anonymous memory, and what of its pages has become dirty.
+    /// Bytes that have come but are in no list yet: page cache, anonymous memory, and pages made dirty.
     pub fn ahead(&self) -> [u64; 3] {
         [self.ahead_cached, self.ahead_anonymous, self.ahead_dirty]
     }
 
-    /// Its dirty pages and those under writeback.
+    /// Its pages that are dirty or under writeback.
     pub fn dirty(&self) -> u64 {
         self.busy + self.ahead_dirty
     }
 
-    /// What its processes can have before one of them has to wait for write-back, less a page for what rates are rounded by.
+    /// The bytes that its processes can have before one of them has to wait for write-back, less a page for rounded rates.
     pub fn available(&self) -> u64 {
         let taken = self.anonymous + self.ahead_anonymous + self.dirty();
         self.limit.saturating_sub(taken + self.redirtied + self.in_flight + PAGE)
     }
 
-    /// Sees whether anything can be had.
+    /// Notes whether any memory is available.
     pub fn look(&mut self) {
         let wanted = if self.is_exhausted { self.limit / MEMCG_WAKE_PART } else { self.reclaim_batch() };
         self.is_exhausted = self.dirty() > 0 && self.available() < wanted;
     }
 
-    /// Something of it has been evicted to stay within the limit.
+    /// Notes that pages were evicted to stay within the limit.
     pub fn has_reclaimed(&mut self) {
         self.has_reclaimed = true;
     }
 
-    /// Whether it has reclaimed since this was last asked, for the first time in a while.
+    /// True if it has reclaimed since the last question, for the first time in a while.
     pub fn has_begun_to_reclaim(&mut self, now: Nanos) -> bool {
         if !std::mem::take(&mut self.has_reclaimed) {
             return false;
@@ -111,33 +114,33 @@ impl Memcg {
         last.is_none_or(|last| last + QUIET <= now)
     }
 
-    /// Notes what was charged, and dirty or under writeback, at most.
+    /// Notes the largest charge, and the most bytes dirty or under writeback.
     pub fn note_peaks(&mut self, usage: u64, dirty: u64) {
         (self.peak, self.dirty_peak) = (self.peak.max(usage), self.dirty_peak.max(dirty));
     }
 
-    /// What was charged, and dirty or under writeback, at most.
+    /// The largest charge so far, and the most bytes dirty or under writeback.
     pub fn peaks(&self) -> (u64, u64) {
         (self.peak, self.dirty_peak)
     }
 
-    /// Counts the tasks that take memory from now on, while so much of its clean pages may become dirty.
+    /// Starts counting the tasks that take memory, while so much of its clean pages may become dirty.
     pub fn count_takers(&mut self, redirtied: u64) {
         (self.takers, self.redirtied, self.in_flight) = (0, redirtied, 0);
     }
 
-    /// A task takes memory.
+    /// Counts a task that takes memory.
     pub fn add_taker(&mut self, task: &Task) {
         self.takers += 1;
         self.in_flight += if task.is_in_flight() { task.pending } else { 0 };
     }
 
-    /// Whether nothing is left and somebody wants memory.
+    /// True if nothing is left and a task wants memory.
     pub fn is_short(&self) -> bool {
         self.takers > 0 && self.is_exhausted
     }
 
-    /// How fast a task may take memory so that the limit holds when it is looked at again; nothing if it may take any amount.
+    /// Returns how fast a task may take memory so that the limit holds at the next look; nothing if it may take any amount.
     pub fn charging_rate(&self, task: &Task) -> Option<f64> {
         if !task.takes_memory() || self.dirty() == 0 {
             return None;
@@ -151,7 +154,7 @@ impl Memcg {
         (rate < task.pace).then_some(rate)
     }
 
-    /// What is evicted in one go.
+    /// The bytes that one reclaim evicts.
     pub fn reclaim_batch(&self) -> u64 {
         (self.limit / MEMCG_RECLAIM_PART).max(PAGE)
     }
@@ -167,11 +170,11 @@ mod tests {
     use crate::policy::kernel::tests::{MIB, in_first_memcg, kernel, nodes_of_8_gib, write};
     use crate::policy::{FileId, OperationId};
 
-    /// Its limit is 512 MiB: a stroke of reclaim is 1 MiB, and who waits goes on when there are 8.
+    /// Its limit is 512 MiB: one reclaim frees 1 MiB, and a waiting task goes on when there are 8.
     const BATCH: &str = "cgroup.batch.memory.max = '512 MiB'";
 
     #[test]
-    fn who_has_waited_goes_on_when_there_is_more_than_a_stroke() {
+    fn a_waiting_task_goes_on_when_there_is_more_than_one_reclaim_frees() {
         let mut memcg = nodes_of_8_gib(1, BATCH).memcgs.remove(0);
         let mut is_exhausted_with = |available: u64| {
             memcg.busy = memcg.limit - PAGE - available;
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_ahead_takes_no_room_before_it_is_in_the_lists() {
+    fn pending_bytes_take_no_room_before_they_are_in_the_lists() {
         let mut pages = nodes_of_8_gib(1, BATCH);
         pages.read_in(FileId(0), 0, 500 * MIB, in_first_memcg());
         pages.memcgs[0].ahead_cached = 8 * MIB;
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_group_makes_room_in_strokes() {
+    fn a_full_group_frees_room_in_batches() {
         let mut pages = nodes_of_8_gib(1, BATCH);
         pages.read_in(FileId(0), 0, 512 * MIB, in_first_memcg());
         assert_eq!((pages.charge(0), pages.usage_of_memcg(0)), (MIB, 511 * MIB));
@@ -214,7 +217,7 @@ mod tests {
 
     /// A hundredth less than a millisecond of the group's memory for each of its takers, by as many pages as each takes.
     #[test]
-    fn takers_share_what_a_group_can_have_in_a_millisecond() {
+    fn tasks_share_the_memory_of_a_group_in_a_millisecond() {
         let mut kernel = kernel(BATCH);
         for number in [1, 2] {
             let writer = write(&mut kernel, number, Run::New, 0.0);

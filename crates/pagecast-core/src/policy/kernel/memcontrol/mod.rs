@@ -1,6 +1,7 @@
-//! `mm/memcontrol.c`: what is charged to each memory cgroup, and when its counters are added up.
+//! Counts the memory charged to each memory cgroup.
 //!
-//! Making room within a limit evicts pages, which `page_alloc::charge` does.
+//! Source: `mm/memcontrol.c`, Linux 6.16. Evicting pages to stay within a limit is in `page_alloc::charge`, adding up counters every two
+//! seconds in `page_writeback::memcg_stats`.
 
 pub mod memcg;
 pub mod stats;

@@ -1,10 +1,11 @@
-//! What the dirty limits of a memory cgroup know of its pages: counters that are added up every two seconds.
+//! Holds the page counters of a memory cgroup as its dirty limits see them: added up every two seconds.
 //!
-//! Source: `mm/memcontrol.c: mem_cgroup_wb_stats, mem_cgroup_flush_stats_ratelimited, flush_memcg_stats_dwork`, Linux 6.12. Since 6.9
-//! ("mm: writeback: ratelimit stat flush from mem_cgroup_wb_stats") nobody who looks at dirty limits adds the counters up himself, unless
-//! the timer is two seconds late. What is charged, and what is dirty of a single `bdi_writeback`, is known at once. Left out: who reads
-//! `memory.stat`, and reclaim from the two lists, both of which add the counters up as well; a processor that is idle when the timer rings
-//! (it is deferrable).
+//! Source: `mm/memcontrol.c: mem_cgroup_wb_stats, mem_cgroup_flush_stats_ratelimited, flush_memcg_stats_dwork`, Linux 6.12. Since 6.9 ("mm:
+//! writeback: ratelimit stat flush from mem_cgroup_wb_stats") a look at dirty limits adds the counters up only if the timer is two seconds
+//! late. The charge, and the dirty pages of a single `bdi_writeback`, are exact at once.
+//!
+//! Left out: readers of `memory.stat`, and reclaim from the two lists, both of which add the counters up as well; an idle processor, on
+//! which the timer (a deferrable one) is late.
 
 use crate::units::Nanos;
 

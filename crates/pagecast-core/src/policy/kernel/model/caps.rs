@@ -1,7 +1,7 @@
-//! The caps of all tasks: what holds each of them back.
+//! Sets the cap of each task: the rate to which something holds it back.
 //!
-//! With many tasks most events are the end of a unit of write-back, or a level that comes to a threshold, and change nothing of any
-//! task but how far it is. What was found when all tasks were last looked at then holds until a task changes, or a rate.
+//! Ours. With many tasks most events are the end of a unit of write-back, or a level at a threshold. They change the progress of tasks and
+//! nothing else. So the caps and the survey of all tasks are cached until a task or a rate changes.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 
-/// What the caps were set for: the tasks, by `Tasks::changes`, and the part of a processor that each of them gets.
+/// The state for which the caps were set: the tasks, by `Tasks::changes`, and each task's part of a processor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapsOf {
     changes: u64,
@@ -30,13 +30,13 @@ pub struct CapsOf {
     processor_share: f64,
 }
 
-/// What was found when all tasks were last looked at.
+/// Caps and the survey, cached at the last look at all tasks.
 pub struct Caps {
-    /// For what their caps hold.
+    /// The state for which the caps hold.
     pub(super) caps_of: Option<CapsOf>,
-    /// When they were last surveyed, and what that told.
+    /// The last survey of all tasks, and their changes then.
     pub(super) surveyed: Cell<Option<(u64, Survey)>>,
-    /// Which part of a processor's time a task gets that could use all of it.
+    /// The part of a processor's time for a task that could use all of it.
     pub(super) processor_share: f64,
     pub config: Arc<Config>,
 }
@@ -48,7 +48,7 @@ impl Caps {
 }
 
 impl Caps {
-    /// The cap of what a task does now; whether memory is exhausted is the same for all.
+    /// Returns the cap of a task; all tasks share whether memory is exhausted.
     // Of every task with every event.
     #[inline(always)]
     pub fn cap(
@@ -70,7 +70,7 @@ impl Caps {
         }
     }
 
-    /// The cap of what a task does, if there are pages for it.
+    /// Returns the cap of a task if there are pages for it.
     #[inline(always)]
     pub fn cap_of_thread(
         &self,
@@ -86,7 +86,7 @@ impl Caps {
         }
     }
 
-    /// The same where the law lets it do so much, or anything.
+    /// Returns the cap of a task if the law lets it do so much, or anything.
     #[inline(never)]
     pub fn cap_by_costs(
         &self,
@@ -106,7 +106,7 @@ impl Caps {
         }
     }
 
-    /// Whether the law, and nothing else, holds a task back by just what it did when its cap was set: nothing follows then.
+    /// True if the law alone holds a task back, by as much as when its cap was set: nothing follows then.
     #[inline(always)]
     pub fn is_held_as_before(&self, write_back: &WriteBack, task: &Task, old: Option<(f64, Part)>) -> bool {
         let Some((cap, Part::Throttled)) = old else { return false };
@@ -117,7 +117,7 @@ impl Caps {
             && self.is_far_below_pace(task, cap)
     }
 
-    /// Whether nothing holds a task back that makes no pages dirty, on a host where costs are nothing, and nothing did.
+    /// True if nothing holds back, or held back, a task that makes no pages dirty, on a host without costs.
     #[inline(always)]
     pub fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
         old.is_none()
@@ -128,20 +128,20 @@ impl Caps {
             && self.config.prices.are_nothing(task.page_insert())
     }
 
-    /// Whether a task may do so much less than its thread could that its costs need not be looked at.
+    /// True if a task may do so much less than its thread could that its costs need no look.
     #[inline(always)]
     pub fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
         rate < self.processor_share * task.pace / 4.0
     }
 
-    /// What the bytes of a task cost its thread.
+    /// Returns the cost of a task's bytes for its thread.
     pub fn cost(&self, pages: &Pages, block: &Block, task: &Task, operation: OperationId) -> PerByte {
         let page_insert = task.page_insert();
         if task.reads_ahead() || (task.mapped.is_none() && self.config.prices.are_nothing(page_insert)) {
             return PerByte::default();
         }
         let operation = task.kind.owner(operation);
-        // Only who adds pages to a file notices.
+        // Only a task that adds pages to a file notices.
         let is_being_written =
             task.run == Run::New && task.file.as_ref().is_some_and(|file| block.is_being_written(file));
         let distance = if pages.nodes() > 1 { pages.distance(task, operation) } else { Distance::default() };
@@ -161,7 +161,7 @@ impl Caps {
         })
     }
 
-    /// What caps are for that are set now.
+    /// Returns the state for which caps set now would hold.
     pub fn caps_of_now(&self, write_back: &WriteBack, tasks: &Tasks) -> CapsOf {
         CapsOf {
             changes: tasks.changes(),
@@ -170,17 +170,17 @@ impl Caps {
         }
     }
 
-    /// Whether all caps are what they were, if there are pages to be had. Who runs ahead of his rate does so for a time.
+    /// True if all caps still hold, if there are pages to be had. A task ahead of its rate has its cap for a time only.
     pub fn do_caps_hold(&self, write_back: &WriteBack, tasks: &Tasks) -> bool {
         !tasks.runs_ahead && self.caps_of == Some(self.caps_of_now(write_back, tasks))
     }
 
-    /// Whether the cap of a task may be another one because something else has come into memory or left it.
+    /// True if the cap of a task may change when anything else comes into memory or leaves it.
     pub fn depends_on_memory(&self, task: &Task) -> bool {
         task.memcg != MemcgId::ROOT || !self.config.prices.are_nothing(task.page_insert())
     }
 
-    /// Whether caps are what they would be if they were set now. For debug builds: this is what need not be done.
+    /// True if the caps are what they would be if set now. Debug builds check this.
     pub fn are_caps_right(
         &self,
         pages: &Pages,
@@ -194,7 +194,7 @@ impl Caps {
         })
     }
 
-    /// What one look at all tasks tells, now or when one of them last changed.
+    /// Surveys all tasks; returns the cached survey if no task has changed since.
     pub fn survey(&self, pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Survey {
         let changes = tasks.changes();
         if let Some((before, survey)) = self.surveyed.get()
@@ -210,7 +210,7 @@ impl Caps {
     }
 }
 
-/// What has held a task back does so no more, since it has ended a run.
+/// Tells that a task is held back no more, since it has ended a run.
 pub fn let_go(cx: &mut Context<'_>, operation: OperationId, held_by: Option<Part>) {
     let wb = cx.tasks[operation].wb;
     cx.block.note_sleep(cx.now, wb, held_by);
@@ -218,7 +218,7 @@ pub fn let_go(cx: &mut Context<'_>, operation: OperationId, held_by: Option<Part
     cx.told.end_run(cx.config, cx.now, (operation, wb), held_by, dirty);
 }
 
-/// Sets the caps of all tasks, unless what was found when they were last set still holds.
+/// Sets the caps of all tasks, unless the last ones still hold.
 pub fn set_caps(cx: &mut Context<'_>) {
     // Some have begun since.
     cx.pages.look_who_takes(cx.tasks);
@@ -255,7 +255,7 @@ pub fn set_caps(cx: &mut Context<'_>) {
     cx.caps.caps_of = (!depends).then(|| cx.caps.caps_of_now(cx.write_back, cx.tasks));
 }
 
-/// Whether a cap has changed by so much that somebody could notice.
+/// True if a cap has changed enough to matter.
 pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
     match (old, new) {
         (Some((old, before)), Some((new, after))) if before == after => {
@@ -283,7 +283,7 @@ mod tests {
 
     const WRITER: OperationId = OperationId(1);
 
-    /// Whether caps hold that were set for a writer, and whether they do after a change.
+    /// True if the caps set for a writer hold, and if they do after a change.
     fn hold(settings: &str, change: impl FnOnce(&mut Kernel)) -> [bool; 2] {
         let mut kernel = kernel(settings);
         write(&mut kernel, WRITER.0, Run::New, 0.0);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lets_a_task_do_least_is_its_cap() {
+    fn the_lowest_limit_of_a_task_is_its_cap() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let writer = write(&mut kernel, 1, Run::New, 0.0);
         kernel.tasks.get_mut(writer).expect("it is there").memcg = MemcgId::of(0);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_wakes_the_flusher_above_the_background_threshold_or_free_run() {
+    fn a_writer_wakes_the_flusher_above_the_background_threshold_or_free_run() {
         let has_work = |dirty: u64, writeback: u64, run: Run| {
             let mut kernel = kernel("");
             write(&mut kernel, 1, run, 0.0);
@@ -388,9 +388,9 @@ mod tests {
         assert!(!has_work(background + 1, 0, Run::Hit), "nobody writes");
     }
 
-    /// `mm/page-writeback.c: balance_dirty_pages`: who writes to a strict device looks at what is dirty on it.
+    /// `mm/page-writeback.c: balance_dirty_pages`: a writer to a strict device looks at its dirty pages.
     #[test]
-    fn who_writes_to_a_strict_device_wakes_the_flusher_beyond_the_free_run_of_that_device() {
+    fn a_writer_to_a_strict_device_wakes_the_flusher_beyond_its_free_run() {
         const PART: Thresholds = Thresholds { limit: 150, background: 50 };
         let has_work = |own: u64, of_others: u64| {
             let mut kernel = kernel("");

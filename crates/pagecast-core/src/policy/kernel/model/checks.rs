@@ -1,4 +1,4 @@
-//! What must be true of all counters after every event. Debug builds look, as long as that is quick.
+//! Checks the counters after every event, in debug builds, as long as that is quick.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -7,10 +7,10 @@ use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 
-/// With more inodes than this, looking at all of them after every event would take too long.
+/// With more inodes, looking at all of them after every event would take too long.
 const MOST_INODES: usize = 64;
 
-/// With more pieces of files than this, looking for those that are dirty would.
+/// With more extents, looking for dirty ones would take too long.
 const MOST_EXTENTS: usize = 1000;
 
 /// Checks in debug builds that counters are the sums of what they count.
@@ -27,7 +27,7 @@ pub fn check_books(pages: &Pages, write_back: &WriteBack, block: &Block, tasks: 
     }
 }
 
-/// What became dirty has been written or cancelled, waits for its device, or is dirty still.
+/// Checks that all pages that became dirty are written, cancelled, under writeback or still dirty.
 pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
     for (at, wb) in write_back.wbs.iter().enumerate() {
         if wb.is_none() {
@@ -40,7 +40,7 @@ pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
     }
 }
 
-/// Dirty pages are cached pages of their file, and add up.
+/// Checks that dirty pages are cached pages of their file, and add up.
 pub fn check_dirty(pages: &Pages) {
     pages.dirty().check_sums();
     for (file, bytes) in pages.dirty().by_file() {
@@ -52,7 +52,7 @@ pub fn check_dirty(pages: &Pages) {
     }
 }
 
-/// What has moved without having found its place is what tasks have pending.
+/// Checks that the bytes without a page yet are those that tasks have pending.
 pub fn check_pending(pages: &Pages, tasks: &Tasks) {
     let counted = [pages.ahead()[0], pages.ahead()[1], pages.dirty().ahead()];
     let of_tasks = pending_of(tasks, |_| true);
@@ -65,7 +65,7 @@ pub fn check_pending(pages: &Pages, tasks: &Tasks) {
 pub fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
     let mut sums = [0; 3];
     for task in tasks.values().filter(|task| is_meant(task)) {
-        // What its last request brings beyond that has no buffer.
+        // The bytes of its last request beyond that have no buffer.
         let asked = task.pending.min(task.end.saturating_sub(task.position));
         sums[0] += if task.run.fills() { task.pending } else { 0 };
         sums[1] += if task.takes_anonymous() { asked } else { 0 };
@@ -74,9 +74,9 @@ pub fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
     sums
 }
 
-/// What is charged to a memory cgroup is what its tasks have pending, what its processes hold, and what is busy in its lists.
+/// Checks that the charge of a memory cgroup is the sum of its tasks' pending bytes, its processes' memory and its lists.
 ///
-/// It may be over its limit: what is pending takes its room when it finds its place.
+/// It may be over its limit: pending bytes make room only when they are put into lists.
 pub fn check_memcgs(pages: &Pages, tasks: &Tasks) {
     for (at, memcg) in pages.memcgs.iter().enumerate() {
         let id = MemcgId::of(at);
@@ -86,7 +86,7 @@ pub fn check_memcgs(pages: &Pages, tasks: &Tasks) {
     }
 }
 
-/// Nodes have what lists and processes have, and no more than there is.
+/// Checks that nodes have what lists and processes have, and no more than there is.
 pub fn check_nodes(pages: &Pages) {
     let (pages, lists) = (&pages, pages.lists());
     let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();

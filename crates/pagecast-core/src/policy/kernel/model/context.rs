@@ -14,7 +14,7 @@ use crate::policy::kernel::readahead::readers::Readers;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
-/// The owners of the state at an instant, and what is to be done.
+/// The owners of the state at an instant, and the actions to be done.
 pub struct Context<'a> {
     pub now: Nanos,
     pub config: &'a Config,

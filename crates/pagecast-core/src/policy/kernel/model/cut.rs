@@ -1,8 +1,8 @@
 //! Cuts a run short when pages ahead of it are cached or evicted.
 //!
-//! A run is served alike from its first byte to its last; the kernel looks each page up when a call comes to it (`mm/filemap.c:
-//! filemap_get_pages, __filemap_get_folio`, Linux 6.16). So when pages of a run are evicted, dropped or cut off, or another task writes
-//! pages that were missing, the run ends in front of them, and the next step looks again.
+//! Source: `mm/filemap.c: filemap_get_pages, __filemap_get_folio`, Linux 6.16. The kernel looks each page up when a call comes to it; a run
+//! is served in one way from its first byte to its last. So the run ends in front of pages that are evicted, dropped or truncated, or that
+//! were missing until another task wrote them. The next step looks again.
 
 use crate::policy::FileId;
 use crate::policy::kernel::discretisation::LEAST_RUN;
@@ -47,13 +47,13 @@ pub fn cut_runs(cx: &mut Context<'_>) {
     }
 }
 
-/// Up to where all of `start..end` is in memory.
+/// Returns the end of the cached bytes that begin at `start`, `end` at most.
 fn cached_until(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
     let (is_cached, until) = lists.run(file, start, end);
     if is_cached { until } else { start }
 }
 
-/// Where so much of `start..end` begins to be in memory that it is a run of its own.
+/// Returns the start of the first cached bytes in `start..end` that are long enough for a run.
 fn first_cached(lists: &Lists, file: FileId, start: u64, end: u64) -> u64 {
     let first = match lists.run(file, start, end) {
         (true, _) => start,

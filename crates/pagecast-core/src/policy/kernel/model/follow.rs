@@ -1,6 +1,6 @@
 //! Finds the task that reads a page which another task waits for.
 //!
-//! Source: `mm/filemap.c: folio_wait_locked`, `filemap_get_pages`, Linux 6.16. Pages under way are locked, and read once.
+//! Source: `mm/filemap.c: folio_wait_locked`, `filemap_get_pages`, Linux 6.16. Pages in flight are locked, and read once.
 
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN};
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -8,8 +8,8 @@ use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 
-/// Who is reading the next bytes of a task from the device right now. For a reader these are also the bytes behind a cached run that
-/// is shorter than the least.
+/// Returns the task that is reading the next bytes of a task from the device. A reader also follows over a cached run shorter than the
+/// least.
 pub fn followed_by<'a>(pages: &Pages, tasks: &'a Tasks, task: &Task) -> Option<&'a Task> {
     let (file, at) = (task.file().id, task.position);
     let is_read = matches!(task.kind, Kind::Read { .. });
@@ -23,7 +23,7 @@ pub fn followed_by<'a>(pages: &Pages, tasks: &'a Tasks, task: &Task) -> Option<&
     }
 }
 
-/// When the bytes that a follower waits for will be there, so many that it is worth going on.
+/// Returns when enough of the bytes that a follower waits for will have come.
 pub fn until_followed(pages: &Pages, tasks: &Tasks, task: &Task) -> Option<f64> {
     let reader = followed_by(pages, tasks, task)?;
     if reader.reads_ahead() {

@@ -1,6 +1,6 @@
-//! What is ours: runs and flows in place of pages, and the instants at which the state is looked at.
+//! Replaces pages by runs and flows, and chooses the instants at which the state is looked at.
 //!
-//! The rules of the kernel stand in the other rooms. Tasks themselves are data, and stand below all of them (`tasks`).
+//! Ours. The rules of the kernel stand in the other rooms. Tasks themselves are data, and stand below all of them (`tasks`).
 
 pub mod caps;
 pub mod checks;

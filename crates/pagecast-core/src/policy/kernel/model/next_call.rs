@@ -1,4 +1,6 @@
 //! Finds the next instant at which a level crosses a threshold at the present rates.
+//!
+//! Ours. The kernel's tasks look at thresholds by themselves.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;
@@ -13,7 +15,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 use crate::units::{Nanos, earlier};
 
-/// At what rates the levels change, in bytes per second.
+/// The rates at which levels change, in bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slopes {
     /// Pages made dirty.
@@ -26,16 +28,16 @@ pub struct Slopes {
     pub redirtied: f64,
 }
 
-/// What one look at all tasks tells: how fast levels change, and when a task by itself wants to be looked at again.
+/// A survey of all tasks: how fast levels change, and when a task needs the next look.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// But for what devices write.
+    /// The rates of change, without the writing of devices.
     pub slopes: Slopes,
-    /// Seconds until the first of them, if any.
+    /// Seconds until the first task needs a look, if any.
     pub soonest: Option<f64>,
-    /// The end of the first of those whose processor is busy.
+    /// The first end of a request's preparation by a processor.
     pub busy_until: Option<Nanos>,
-    /// Whether it tells something else a moment later: a credit is spent, somebody waits for what comes.
+    /// True if it is outdated a moment later: a credit is spent, a task waits for bytes to come.
     pub is_fleeting: bool,
 }
 
@@ -69,7 +71,7 @@ impl Slopes {
     }
 }
 
-/// What one look at all tasks tells now.
+/// Surveys all tasks now.
 pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Survey {
     let mut survey = Survey::default();
     for task in tasks.values() {
@@ -87,12 +89,12 @@ pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Sur
     survey
 }
 
-/// How long it takes to take as much memory as may be taken without a look.
+/// Returns the seconds until as much memory is taken as may be taken without a look.
 pub fn until_too_much(pages: &Pages, slopes: &Slopes) -> f64 {
     (pages.memory.total / TAKEN_PER_LOOK) as f64 / slopes.taken
 }
 
-/// The beginning of reclaim, the end of what can be had without waiting, or of the node that a task takes its pages from.
+/// Returns the seconds until reclaim begins, available memory ends, or a task's node has no more pages for it.
 pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Option<f64> {
     if slopes.taken == 0.0 {
         return None;
@@ -106,7 +108,7 @@ pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Op
         room = rooms.filter(|&room| room > 0).fold(room, u64::min);
     }
     if pages.nodes() > 1 {
-        // Who is held back by something else does not notice where its pages are.
+        // A task held back by something else does not notice where its pages are.
         let copies = |task: &Task| {
             let cap = task.transfer.as_ref().and_then(|transfer| transfer.cap);
             task.run != Run::Miss && task.takes_memory() && cap.is_some_and(|(_, part)| part == Part::CpuCopy)
@@ -120,7 +122,7 @@ pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Op
     Some(room as f64 / slopes.taken)
 }
 
-/// The background threshold, which only writers look at.
+/// Returns the seconds until the background threshold, which only writers look at.
 pub fn until_background(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
     let threshold = write_back.limits().thresholds.background;
     let dirty = pages.dirty().dirty();
@@ -129,13 +131,13 @@ pub fn until_background(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) 
         .then(|| (threshold * PAGE).saturating_sub(dirty) as f64 / slopes.dirtied)
 }
 
-/// The end of free run, or the next step of the law beyond it.
+/// Returns the seconds until the end of free run, or the next step of the law beyond it.
 pub fn until_throttling(pages: &Pages, write_back: &WriteBack, slopes: &Slopes) -> Option<f64> {
     let of_law = || write_back.limits().until_change(pages.dirty().total(), slopes.dirtied - slopes.written);
     if slopes.dirtied > 0.0 { of_law() } else { None }
 }
 
-/// The end of what a memory cgroup can have without evicting or waiting, the end of its free run or the next step of the law.
+/// Returns the seconds until a memory cgroup has to evict or wait, its free run ends, or the next step of its law.
 pub fn until_memcgs_change(
     pages: &Pages,
     write_back: &WriteBack,
@@ -167,7 +169,7 @@ pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slo
     let until_throttling = write_back.domains[at].as_ref().and_then(|domain| {
         let (dirty, slope) = (pages.memcgs[at].dirty(), slopes.dirtied - slopes.written);
         match domain.flushed {
-            // What its wbs have is known, and what the cgroup may be charged.
+            // The dirty pages of its wbs are known, and the charge of the cgroup.
             Some(_) => domain.limits.brake().until_it_acts(true, dirty, slope),
             None => domain.limits.until_change(dirty, slope),
         }
@@ -175,9 +177,9 @@ pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slo
     until_full.into_iter().chain(until_throttling).reduce(f64::min)
 }
 
-/// Estimates are brought up to date every 200 ms while anybody is throttled.
+/// Returns the next update of the estimates: every 200 ms while any task is throttled.
 pub fn next_update(write_back: &WriteBack, now: Nanos) -> Option<Nanos> {
-    // Those of a strict device are now and then free, and still told throttled.
+    // Writers to a strict device are in free run now and then, and still reported as throttled.
     let has_rate = |wb: &&Wb| wb.is_throttling && (wb.strict.is_none() || wb.task_rate.is_some());
     let throttled = write_back.wbs.iter().flatten().filter(has_rate);
     throttled.map(|wb| wb.next_update().max(now + Nanos(1_000_000))).min()
@@ -245,7 +247,7 @@ mod tests {
         let slopes = |kind: Kind, run: Run| {
             let at = (0, Bytes(MIB), Bytes(MIB));
             let task = Task { run, ..Task::new(kind, None, at, Nanos::ZERO) };
-            // Those of another are there already.
+            // The pages of the other write are there already.
             let mut slopes = Slopes { dirtied: 1.0, taken: 2.0, ..Slopes::default() };
             slopes.add(&task, RATE);
             ((slopes.dirtied - 1.0) / RATE, (slopes.taken - 2.0) / RATE)
@@ -291,7 +293,7 @@ mod tests {
         // There is none left; kswapd is about to run, and is looked at when it has freed more than it does in one go.
         kernel.pages.memory.nodes[0].anonymous = total - high;
         assert_bytes(bytes_until_memory_changes(&kernel), high - low + 1);
-        // Half of that is dirty: who has taken the rest has to wait.
+        // Half of that is dirty: a task that has taken the rest has to wait.
         let dirty = total / 2;
         kernel.pages.memory.nodes[0].anonymous = 0;
         kernel.pages.dirty_mut().run_ahead(WbId(0), dirty);
@@ -301,7 +303,7 @@ mod tests {
 
     /// Of two nodes of 8 GiB the writer's own can have a fifth dirty, of what can be.
     #[test]
-    fn the_end_of_a_node_is_looked_at_for_those_who_copy_into_its_pages() {
+    fn the_end_of_a_node_is_looked_at_for_tasks_that_copy_into_its_pages() {
         let until = |run: Run, part: Part| {
             let mut kernel = kernel_on_nodes(2, "");
             let operation = write(&mut kernel, 1, run, RATE);
@@ -334,7 +336,7 @@ mod tests {
 
     /// At 300 MB/s instead of 100 it loses 2 s each second.
     #[test]
-    fn who_runs_ahead_of_his_rate_is_looked_at_when_his_credit_is_spent() {
+    fn a_task_ahead_of_its_rate_is_looked_at_when_its_credit_is_spent() {
         let soonest = |run: Run| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, run, 300e6);
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_group_writes_is_what_its_own_wbs_write() {
+    fn a_group_writes_the_pages_of_its_own_wbs() {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         for (number, owner, rate) in [(1, MemcgId::ROOT, 10.0), (2, MemcgId::of(0), 40.0)] {
             kernel.write_back.owners.insert(FileId(number), owner);

@@ -6,7 +6,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next};
 use crate::policy::kernel::tasks::shape::RunShape;
 
-/// The next bytes of an operation that looks nothing up.
+/// Steps an operation that looks nothing up.
 pub fn step_plain(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let (at, mut end) = (task.position, task.end);

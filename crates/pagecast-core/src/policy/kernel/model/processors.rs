@@ -1,7 +1,7 @@
-//! Processors: a thread that copies needs one, and threads that want more than there are share them.
+//! Shares the processors among the threads that copy.
 //!
-//! Source: `kernel/sched/fair.c`, Linux 6.12: whoever wants to run gets an equal part of the time, and what one does not need goes to the
-//! others. Left out: programs that compute, flushers, interrupts; one thread that is moved from processor to processor.
+//! Source: `kernel/sched/fair.c`, Linux 6.12. Each runnable thread gets an equal part of the time; the part that one does not need goes to
+//! the others. Left out: programs that compute, flushers, interrupts; moving one thread from processor to processor.
 
 use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
 use crate::policy::kernel::model::caps::Caps;
@@ -10,7 +10,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 
 impl Caps {
-    /// Sets which part of a processor's time a task gets that could use all of it.
+    /// Sets the part of a processor's time for a task that could use all of it.
     pub fn share_processors(&mut self, tasks: &Tasks) {
         let cores = self.config.host.cores as usize;
         self.processor_share = match tasks.len() > cores {
@@ -19,7 +19,7 @@ impl Caps {
         };
     }
 
-    /// The same, and whether somebody could notice.
+    /// Sets the same part, and returns true if it has changed enough to matter.
     pub fn has_share_changed(&mut self, tasks: &Tasks) -> bool {
         let before = self.processor_share;
         self.share_processors(tasks);
@@ -27,7 +27,7 @@ impl Caps {
     }
 }
 
-/// Which part of a processor's time a task wants: all of it, unless a device, the law of write-back or reclaim holds it back.
+/// Returns the part of a processor's time that a task wants: all of it, unless a device, the law of write-back or reclaim holds it back.
 fn demand(task: &Task) -> f64 {
     let Some(transfer) = &task.transfer else { return 0.0 };
     let Some((cap, part)) = transfer.cap else { return 0.0 };
@@ -40,7 +40,7 @@ fn demand(task: &Task) -> f64 {
     }
 }
 
-/// The most that anybody gets of so many processors, if nobody gets more than he wants, and all of them are used.
+/// Returns the largest part of a processor that a task gets, if none gets more than it wants and all processors are used.
 fn share(cores: f64, mut demands: Vec<f64>) -> f64 {
     demands.sort_by(f64::total_cmp);
     let (mut left, mut count) = (cores, demands.len());
@@ -63,7 +63,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_one_does_not_need_goes_to_the_others() {
+    fn spare_processor_time_goes_to_the_others() {
         assert_eq!(share(1.0, vec![1.0, 1.0, 1.0, 1.0]), 0.25);
         assert_eq!(share(1.0, vec![1.0, 0.1, 1.0]), 0.45);
         assert_eq!(share(2.0, vec![1.0, 0.5, 0.5]), 1.0);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_want_what_nothing_else_keeps_them_from() {
+    fn tasks_want_the_time_that_nothing_else_holds_back() {
         let mut kernel = kernel("");
         let mut wants = |rate: f64, cap: Option<(f64, Part)>| {
             let writer = write(&mut kernel, 1, Run::New, rate);

@@ -1,4 +1,6 @@
 //! Splits an operation into runs of bytes that are served the same way; each run is one flow.
+//!
+//! Ours. The kernel goes page by page.
 
 use crate::flow::FlowSpec;
 use crate::policy::OperationId;
@@ -46,7 +48,7 @@ pub fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u
     cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
 }
 
-/// An operation waits for file system and flush, for as long as they take.
+/// Lets an operation wait for its file system and flush.
 pub fn spend(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     task.stage = Stage::Durable;
@@ -64,7 +66,7 @@ pub fn spend(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next
 #[cfg(test)]
 mod tests;
 
-/// The device gets the next request, or all that is left.
+/// Sends the next request to the device, or all that is left.
 pub fn start_request(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.run, task.busy_until) = (Run::Direct, None);

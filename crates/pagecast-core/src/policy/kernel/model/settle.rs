@@ -1,6 +1,6 @@
 //! Puts the bytes that tasks have moved into pages: lists, dirty state, memory cgroups.
 //!
-//! Levels change with every event; pages are found when somebody is going to look at them, or after `SETTLE_AFTER`.
+//! Ours. Levels change with every event. Pages are put into place before anybody looks at them, or after `SETTLE_AFTER`.
 
 use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::RUN_STEPS;
@@ -16,14 +16,14 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::stop;
 use crate::units::Nanos;
 
-/// Finds out where the bytes of all tasks are that have moved so far.
+/// Puts all bytes that tasks have moved so far into pages.
 pub fn settle(cx: &mut Context<'_>) {
     settle_each(cx, pending(cx.pages, cx.tasks, |_| true));
     cx.clock.settled = cx.now;
     cx.told.look_at_refaults(cx.pages, cx.now);
 }
 
-/// The same for those who write to files that the flusher of a device is going to look at.
+/// Puts the bytes of writers into pages, for files that the flusher of a device is about to look at.
 pub fn settle_visited(cx: &mut Context<'_>, device: usize) {
     let Some(flusher) = cx.flushers.get(device) else { return };
     settle_each(
@@ -32,14 +32,14 @@ pub fn settle_visited(cx: &mut Context<'_>, device: usize) {
     );
 }
 
-/// The same for all tasks on the file of one that is going to look where its next bytes are.
+/// Puts the bytes of all other tasks on a file into pages, before one of them looks for its next bytes.
 pub fn settle_others(cx: &mut Context<'_>, operation: OperationId) {
     let of = |task: &Task| task.file.as_ref().map(|file| file.id);
     let Some(file) = cx.tasks.get(operation).and_then(of) else { return };
     settle_each(cx, pending(cx.pages, cx.tasks, |task| of(task) == Some(file)));
 }
 
-/// Pages that came at the same time lie between each other in the lists.
+/// Puts the bytes of these tasks into pages. Pages that came at the same time alternate in the lists.
 pub fn settle_each(cx: &mut Context<'_>, places: Vec<Place>) {
     let coming = || places.iter().map(|&place| cx.tasks.at(place)).filter(|task| task.run.fills());
     let bytes: u64 = coming().map(|task| task.pending).sum();
@@ -55,7 +55,7 @@ pub fn settle_task(cx: &mut Context<'_>, operation: OperationId) {
     settle_slice(cx, cx.tasks.place_of(operation), 1);
 }
 
-/// The first of as many equal slices of what is pending of a task, in whole pages unless it is the last one.
+/// Puts a slice of a task's pending bytes into pages: one of equal slices, in whole pages except for the last.
 pub fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
     let (_, task) = cx.tasks.at_moving(place);
     if task.is_in_flight() {
@@ -80,7 +80,7 @@ pub fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
     cx.tasks.at_moving(place).1.pending = all - bytes;
 }
 
-/// Bytes of a task have moved: pages change.
+/// Changes the pages of bytes that a task has moved.
 pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
     stop::spend(RUN_STEPS);
     let (operation, task) = cx.tasks.at_moving(place);
@@ -116,7 +116,7 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
             }
             let written = cx.flushers.make_dirty(cx.pages, cx.write_back, cx.now, &file, (start, end), by);
             cx.pages.placement.has_written(operation, written.new, written.far);
-            // Whoever unmaps a page that was touched marks it (`mm/memory.c: zap_present_folio_ptes`).
+            // Unmapping a touched page marks it (`mm/memory.c: zap_present_folio_ptes`).
             if cx.config.rules.writes_are_accesses || is_mapped {
                 cx.pages.mark_accessed(file.id, start, end);
             }
@@ -125,8 +125,8 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
     }
 }
 
-/// Where a cgroup has been charged more than it may have, what has come is put into the lists, so that other pages go. Whose
-/// pages are written over is found out at once, for they cannot be evicted any more.
+/// Puts the bytes of a cgroup over its limit into the lists, so that other pages leave. Rewritten pages are marked dirty at once: they
+/// cannot be evicted any more.
 pub fn keep_memcgs_within_limits(cx: &mut Context<'_>) {
     if cx.pages.memcgs.is_empty() {
         return;
@@ -138,7 +138,7 @@ pub fn keep_memcgs_within_limits(cx: &mut Context<'_>) {
     }
 }
 
-/// Pages of the unit on its way have been written.
+/// Ends the writeback of pages of the first unit that have been written.
 pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64) {
     let unit = cx.block.queues[device].front().expect("what is written was in the queue");
     let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
@@ -151,7 +151,7 @@ pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64)
     cx.write_back.wb_domain_writeout_add(cx.now, wb.0 as usize, pages);
 }
 
-/// Counts what has moved of all tasks; whether that makes an inode dirty.
+/// Counts the bytes that all tasks have moved; true if that makes an inode dirty.
 pub fn count_moved(pages: &mut Pages, write_back: &WriteBack, tasks: &mut Tasks, now: Nanos) -> bool {
     let mut rates = Rates::new(&write_back.wbs);
     let (mut has_first, mut has_credit) = (false, false);
@@ -169,7 +169,7 @@ pub fn count_moved(pages: &mut Pages, write_back: &WriteBack, tasks: &mut Tasks,
     has_first
 }
 
-/// The tasks of a kind whose bytes have moved and are nowhere yet.
+/// Returns the tasks of a kind whose moved bytes have no pages yet.
 pub fn pending(pages: &Pages, tasks: &Tasks, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
     if pages.pending_bytes() == 0 {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! Tells which states of the page cache begin and end: of a process, of a device or of the whole host.
+//! Reports when states of the page cache begin and end: of a process, of a device or of the whole host.
 //!
-//! Levels hover around their thresholds, and a writer is held back call by call. So a state is over only when it has been so for
-//! a second; its end is told then, with the time at which it was. A state that took no time is not told.
+//! Ours. Levels hover around their thresholds, and a writer is throttled call by call. A state is over only when its reasons have been gone
+//! for a second. Its end is reported then, with the time at which it was. Left out: states that took no time.
 
 use std::collections::BTreeMap;
 
@@ -24,16 +24,16 @@ const QUIET: Nanos = Nanos(1_000_000_000);
 /// No device.
 const NOWHERE: DeviceId = DeviceId(u32::MAX);
 
-/// What begins and ends.
+/// The states that begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// A flusher writes because its device is over its background threshold.
     Background,
     /// The law lets a process write less than it could.
     Throttling,
-    /// Nothing clean is left: a process that wants memory waits until something is.
+    /// No clean page is left: a process that wants memory waits for one.
     DirectReclaim,
-    /// Much of what devices read was in memory not long ago.
+    /// A large part of the devices' reads was in memory not long ago.
     Thrashing,
 }
 
@@ -49,7 +49,7 @@ impl What {
     }
 }
 
-/// What it is about, and whom and where.
+/// A state with its process and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     what: What,
@@ -57,28 +57,28 @@ pub struct Key {
     device: DeviceId,
 }
 
-/// One from its beginning on.
+/// A state that has begun.
 #[derive(Clone, Copy, Debug)]
 struct State {
     since: Nanos,
     bytes: u64,
     is_told: bool,
-    /// How many reasons there are for it.
+    /// The number of its reasons.
     reasons: u32,
-    /// When the last of them went, and the bytes then.
+    /// The time at which the last reason went, and the bytes then.
     over: Option<(Nanos, u64)>,
 }
 
-/// See the module.
+/// The states of a host; see the module.
 #[derive(Default)]
 pub struct States {
     all: BTreeMap<Key, State>,
-    /// Before this there is nothing to tell.
+    /// Nothing is to be reported before this time.
     due: Option<Nanos>,
 }
 
 impl States {
-    /// There is a reason more for it, with so many bytes.
+    /// Adds a reason for a state, with so many bytes.
     pub fn begin(&mut self, now: Nanos, key: Key, bytes: u64) {
         let new = State { since: now, bytes, is_told: false, reasons: 0, over: None };
         let state = self.all.entry(key).or_insert(new);
@@ -89,7 +89,7 @@ impl States {
         }
     }
 
-    /// One of them is gone.
+    /// Removes a reason for a state.
     pub fn end(&mut self, now: Nanos, key: Key, bytes: u64) {
         let state = self.all.get_mut(&key).expect("what ends has begun");
         state.reasons -= 1;
@@ -104,7 +104,7 @@ impl States {
         }
     }
 
-    /// It begins, or its only reason is gone.
+    /// Begins a state with a single reason, or ends it.
     pub fn turn(&mut self, now: Nanos, key: Key, is_on: bool, bytes: u64) {
         match is_on {
             true => self.begin(now, key, bytes),
@@ -116,14 +116,14 @@ impl States {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));
     }
 
-    /// Tells what has begun, and what has been over for a while.
+    /// Reports states that have begun, and those that have been over for a while.
     pub fn tell(&mut self, now: Nanos, out: &mut Actions) {
         if self.due.is_some_and(|due| due <= now) {
             self.tell_each(now, QUIET, out);
         }
     }
 
-    /// The same for all that is over.
+    /// Reports all states that are over.
     pub fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {
         self.tell_each(now, Nanos::ZERO, out);
     }
@@ -153,11 +153,11 @@ impl States {
 }
 
 impl Key {
-    /// Of the host.
+    /// The thrashing of the host.
     pub const THRASHING: Self =
         Self { what: What::Thrashing, operation: OperationId::NOBODY, device: NOWHERE };
 
-    /// What is told of its beginning (0) or end (1).
+    /// The event of its beginning (0) or end (1).
     fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
         Event {
             name: self.what.names()[which],
@@ -170,7 +170,7 @@ impl Key {
     }
 }
 
-/// What is told of a task that waits for this part.
+/// Returns the state of a task that waits for this part.
 fn what_of(part: Part) -> Option<What> {
     match part {
         Part::Throttled => Some(What::Throttling),
@@ -179,14 +179,14 @@ fn what_of(part: Part) -> Option<What> {
     }
 }
 
-/// The part that holds a transfer back, if it is worth telling. What it may charge in a millisecond can be more than it could do.
+/// Returns the part that holds a transfer back, if it is to be reported. A task's charge per millisecond may exceed its own speed.
 fn holder(transfer: &Transfer) -> Option<Part> {
     let (cap, part) = transfer.cap?;
     let is_reached = part != Part::Reclaim || transfer.rate >= AT_CAP * cap;
     (what_of(part).is_some() && is_reached).then_some(part)
 }
 
-/// When refaults were last looked at, and what they were.
+/// The refault counters at the last look.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Thrashing {
     seen: Refaults,
@@ -194,18 +194,17 @@ pub struct Thrashing {
     is_on: bool,
 }
 
-/// What is told of the page cache beside levels.
+/// Everything that is reported of the page cache beside levels.
 #[derive(Default)]
 pub struct Told {
     pub states: States,
     pub(super) thrashing: Thrashing,
-    /// When it was last told that reclaim woke the flushers.
+    /// The last time at which reclaim waking the flushers was reported.
     flushers_woken: Nanos,
 }
 
 impl Told {
-    /// Tells that reclaim woke the flushers. While memory is full that happens with every unit that is written; once a second tells
-    /// enough.
+    /// Reports that reclaim woke the flushers, once a second at most. While memory is full it happens with every unit written.
     pub fn flushers_woken(&mut self, now: Nanos, dirty: u64, out: &mut Actions) {
         if self.flushers_woken + QUIET <= now {
             self.flushers_woken = now;
@@ -213,7 +212,7 @@ impl Told {
         }
     }
 
-    /// What holds a task back may have become something else.
+    /// Notes that a task may be held back by something else now.
     pub fn note_cap(
         &mut self,
         pages: &Pages,
@@ -239,7 +238,7 @@ impl Told {
         task.held_by = part;
     }
 
-    /// A task ends a run with so many dirty bytes: what held it back is over.
+    /// Ends the state of a task that ends a run with so many dirty bytes.
     pub fn end_run(
         &mut self,
         config: &Config,
@@ -253,7 +252,7 @@ impl Told {
         }
     }
 
-    /// Whether the flusher of a wb writes because of the background threshold may have changed.
+    /// Notes that the flusher of a wb may have begun or ended background work.
     pub fn note_background(
         &mut self,
         pages: &Pages,
@@ -267,7 +266,7 @@ impl Told {
             operation: OperationId::NOBODY,
             device: pages.config.device_of(at),
         };
-        // What the thresholds are compared with: pages that nobody writes yet.
+        // The thresholds are compared with pages that nobody writes yet.
         let dirty = pages.dirty();
         let is_of_memcg = pages.config.memcg_of_wb(at.0 as usize).is_some();
         let bytes = if is_of_memcg { dirty.of_wb(at).reclaimable } else { dirty.dirty() };
@@ -276,7 +275,7 @@ impl Told {
         self.states.turn(now, key, is_over, bytes);
     }
 
-    /// All that has been read is settled: a thrashing may have begun, or have ended.
+    /// Begins or ends thrashing, when all reads have been put into pages.
     pub fn look_at_refaults(&mut self, pages: &Pages, now: Nanos) {
         if now < self.thrashing.at + WINDOW {
             return;
@@ -306,7 +305,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What is told of a state that has these changes (in ms: how many reasons more), looked at every 100 ms for 5 s.
+    /// The events of a state with these changes (in ms: the number of reasons added), looked at every 100 ms for 5 s.
     fn told(changes: &[(u64, bool)]) -> Vec<(&'static str, u64)> {
         let (mut states, mut out) = (States::default(), Actions::default());
         for at in (0..5000).step_by(100) {
@@ -350,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_at_the_end_is_told_then() {
+    fn states_over_at_the_end_are_told_then() {
         assert_eq!(told(&[(100, true), (4900, false)]), [("begins", 100), ("ends", 4900)]);
     }
 
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_that_is_not_reached_holds_nobody_who_takes_memory() {
+    fn a_cap_that_is_not_reached_holds_back_no_task_that_takes_memory() {
         let held = |part, rate| {
             let mut transfer = transfer(rate);
             transfer.cap = Some((100.0, part));
@@ -414,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_begins_when_a_second_is_over() {
+    fn thrashing_begins_when_a_second_is_over() {
         let mut kernel = kernel("");
         kernel.pages.forget_reads(Refaults { read: 32 << 20, refaulted: 32 << 20 });
         let is_on = [WINDOW.0 - 1, WINDOW.0].map(|now| {

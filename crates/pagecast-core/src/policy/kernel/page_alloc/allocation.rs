@@ -1,8 +1,7 @@
-//! Where new pages come from: the node that has some, and what has to leave for them.
+//! Takes new pages from the nearest node that has some, and evicts others for them.
 //!
-//! Source: `mm/page_alloc.c: get_page_from_freelist`, `mm/page-writeback.c: node_dirty_ok`, `mm/vmscan.c: kswapd`, Linux 6.16. Left
-//! out: direct reclaim while there are clean pages. kswapd keeps up with everybody, so that nobody waits, until all that is left
-//! is dirty.
+//! Source: `mm/page_alloc.c: get_page_from_freelist`, `mm/page-writeback.c: node_dirty_ok`, `mm/vmscan.c: kswapd`, Linux 6.16. Left out:
+//! direct reclaim while there are clean pages. kswapd keeps up with all tasks, so that nobody waits until only dirty pages are left.
 
 use crate::policy::kernel::discretisation::{LEAST_ROOM_PART, PENDING_PART};
 use crate::policy::kernel::page::PAGE;
@@ -22,12 +21,12 @@ impl Pages {
         lruvecs.map(|lruvec| self.lists.of_lruvec(lruvec)).sum()
     }
 
-    /// What nobody uses of a node.
+    /// The free memory of a node.
     fn free_of(&self, node: usize) -> u64 {
         self.memory.nodes[node].total.saturating_sub(self.memory.nodes[node].anonymous + self.cached_of(node))
     }
 
-    /// What nobody uses of all nodes.
+    /// The free memory of all nodes.
     pub fn free(&self) -> u64 {
         let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
         free.saturating_sub(self.pending())
@@ -38,35 +37,35 @@ impl Pages {
         self.memory.nodes.iter().map(|node| node.low).sum()
     }
 
-    /// Whether nothing can be had, neither free pages nor clean ones to evict.
+    /// True if no memory is available, neither free pages nor clean ones to evict.
     pub fn is_exhausted(&self) -> bool {
         self.dirty.total() > 0 && self.available() == 0
     }
 
-    /// What can be had before somebody has to wait for write-back: free and clean pages.
+    /// The memory available before a task has to wait for write-back: free and clean pages.
     pub fn available(&self) -> u64 {
         let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
         let min: u64 = self.memory.nodes.iter().map(|node| node.min).sum();
         (free + self.lists.cached()).saturating_sub(self.dirty.total() + min + self.ahead_anonymous)
     }
 
-    /// What is free before reclaim begins.
+    /// The free memory above the low marks, before reclaim begins.
     pub fn above_low(&self) -> u64 {
         (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
     }
 
-    /// What has come, but is in no list yet.
+    /// Bytes that have come, but are in no list yet.
     pub fn pending(&self) -> u64 {
         self.ahead_cached + self.ahead_anonymous
     }
 
-    /// What a node has free above its high mark. What is not known yet where it is has come from there.
+    /// The free memory of a node above its high mark. Bytes whose node is not yet known count as taken from it.
     pub fn above_high(&self, node: usize) -> u64 {
         self.free_of(node).saturating_sub(self.memory.nodes[node].high + self.pending())
     }
 
-    /// Whether so much is pending that it matters where it is: as much as kswapd frees in one go while it is about to run, or a quarter
-    /// of that where there are several nodes to take it from.
+    /// True if so much is pending that its place matters: as much as kswapd frees at once while it is about to run, or a quarter of
+    /// that with several nodes.
     pub fn is_far_ahead(&self) -> bool {
         self.pending() > if self.is_short() { self.most_ahead_of_reclaim() } else { self.most_ahead() }
     }
@@ -75,35 +74,35 @@ impl Pages {
         if self.nodes() == 1 { self.stroke() } else { self.stroke() / 4 }
     }
 
-    /// How much more can be taken before kswapd begins to run, or until it matters what it has found: dirty pages, or what
-    /// somebody was going to read.
+    /// Returns how much more can be taken before kswapd runs, or before it matters which pages it finds: dirty ones, or pages that a
+    /// task was going to read.
     pub fn until_reclaim(&self) -> u64 {
         let until = if self.is_short() { self.most_ahead_of_reclaim() + 1 } else { self.above_low() };
         until.saturating_sub(self.pending())
     }
 
-    /// What kswapd of all nodes frees in one go.
+    /// The bytes that kswapd of all nodes frees at once.
     fn stroke(&self) -> u64 {
         self.memory.nodes.iter().map(|node| node.high - node.low).sum()
     }
 
-    /// What can be taken before it has to be freed.
+    /// The memory that can be taken before pages have to be freed.
     pub fn spare(&self) -> u64 {
         self.above_low().saturating_sub(2 * self.stroke() + self.pending())
     }
 
-    /// Whether kswapd runs again and again, or is about to: what is taken has to be freed.
+    /// True if kswapd runs again and again, or is about to: each page taken has to be freed.
     pub fn is_short(&self) -> bool {
         self.spare() == 0
     }
 
-    /// What may be pending at most while there is memory to spare.
+    /// The most bytes that may be pending while there is memory to spare.
     pub fn most_ahead(&self) -> u64 {
         (self.memory.total / PENDING_PART).max(PAGE)
     }
 
-    /// The node that the next page for somebody on `home` comes from, and how many bytes of it until that changes: the
-    /// nearest above its low mark. Pages to be written avoid nodes with too many dirty ones.
+    /// Returns the node of the next page for a task on `home`, and how many bytes of it until that changes: the nearest above its low
+    /// mark. Pages to be written avoid nodes with too many dirty ones.
     ///
     /// `mm/page_alloc.c: get_page_from_freelist`, `mm/page-writeback.c: node_dirty_ok`, Linux 6.16.
     pub fn target(&self, home: usize, to_write: bool) -> Option<(usize, u64)> {
@@ -115,12 +114,13 @@ impl Pages {
         })
     }
 
-    /// What counts as room on a node, and is given at a time where there is less: a page at least.
+    /// The least room of a node that counts, and that is given at a time where there is less: a page at least.
     fn least_room(&self, node: usize) -> u64 {
         (self.memory.nodes[node].total / LEAST_ROOM_PART).max(PAGE)
     }
 
-    /// How many more dirty pages a node should have: `node_dirty_limit`. What its zones keep (`totalreserve_pages` of the node) is not dirtyable.
+    /// Returns how many more dirty pages a node should have: `node_dirty_limit`. Its zones' reserves (`totalreserve_pages` of the
+    /// node) are not dirtyable.
     fn node_dirty_room(&self, node: usize) -> u64 {
         if self.nodes() == 1 {
             return u64::MAX;
@@ -135,7 +135,7 @@ impl Pages {
         (limit as u64).saturating_sub(dirty)
     }
 
-    /// A node for the next pages, and for how many: after some have been evicted, if need be.
+    /// Returns a node for the next pages, and for how many; evicts pages first if need be.
     pub fn allocate(&mut self, by: Taker, to_write: bool) -> (usize, u64) {
         let (node, room) = self.get_page_from_freelist(by.home, to_write);
         (node, by.memcg.index().map_or(room, |at| room.min(self.charge(at))))
@@ -156,7 +156,7 @@ impl Pages {
         })
     }
 
-    /// kswapd of every node that is short of memory evicts up to the high mark.
+    /// Evicts up to the high mark, in each node that is short of memory.
     fn balance_pgdat(&mut self) {
         for node in 0..self.nodes() {
             let Node { total, anonymous, high, .. } = self.memory.nodes[node];
@@ -175,8 +175,8 @@ impl Pages {
         }
     }
 
-    /// Evicts so much from several lists: each gives in proportion to its inactive one, of which a round over them scans the same part
-    /// (`mm/vmscan.c: shrink_node_memcgs, get_scan_count`). What one does not have the others give.
+    /// Evicts `want` bytes from several lists, from each in proportion to its inactive one, of which a round over them scans the same
+    /// part (`mm/vmscan.c: shrink_node_memcgs, get_scan_count`). If one has too little, the others give more.
     pub fn reclaim(&mut self, lruvecs: &[LruvecId], want: u64) {
         let inactive: u64 = lruvecs.iter().map(|&lruvec| self.lists.inactive(lruvec)).sum();
         let mut left = want;
@@ -188,17 +188,17 @@ impl Pages {
         for &lruvec in lruvecs {
             left -= self.reclaim_clean_from(lruvec, left);
         }
-        // Who finds less has met nothing but dirty pages in the end.
+        // A pass that finds less has met only dirty pages in the end.
         self.found_only_dirty |= left > 0;
     }
 
-    /// Evicts so much from one list, or all that is clean: that nothing else is there it need not find out by scanning everything.
+    /// Evicts so much from one list, or all clean pages of it. It need not scan everything to find that no more are clean.
     fn reclaim_clean_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
         let cached = self.lists.of_lruvec(lruvec);
         self.reclaim_from(lruvec, want.min(cached - self.busy[usize::from(lruvec.0)]))
     }
 
-    /// Evicts so much from one list; tells how much that was.
+    /// Evicts so much from one list; returns how much that was.
     fn reclaim_from(&mut self, lruvec: LruvecId, want: u64) -> u64 {
         if want == 0 {
             return 0;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_list_does_not_have_clean_the_others_give() {
+    fn other_lists_give_the_clean_pages_that_one_lacks() {
         let mut pages = nodes_of_8_gib(2, "");
         pages.write(A, WbId(0), (0, 2 * MIB), on(0), Nanos::ZERO);
         pages.read_in(B, 0, MIB, on(1));
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_pending_has_to_find_its_place_before_it_is_as_much_as_kswapd_frees() {
+    fn pending_bytes_settle_before_they_are_as_many_as_kswapd_frees() {
         for (nodes, parts) in [(1, 1), (2, 4)] {
             let mut pages = nodes_of_8_gib(nodes, "");
             let stroke: u64 = pages.memory.nodes.iter().map(|node| node.high - node.low).sum();

@@ -1,7 +1,6 @@
-//! Charging pages to memory cgroups, and making room within their limits.
+//! Charges pages to memory cgroups, and makes room within their limits.
 //!
-//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. What is left out: see
-//! `memcontrol::memcg`.
+//! Source: `mm/memcontrol.c: try_charge_memcg`, `mm/vmscan.c: shrink_node_memcgs`, Linux 6.16. Left out: see `memcontrol::memcg`.
 
 use crate::policy::kernel::discretisation::LEAST_STEP;
 use crate::policy::kernel::memcontrol::memcg::Memcg;
@@ -15,7 +14,7 @@ use crate::result::CgroupLevels;
 use crate::units::{Bytes, Nanos};
 
 impl Pages {
-    /// To whom it is charged what an operation brings into memory.
+    /// Returns the cgroup to which an operation's pages are charged.
     pub fn memcg_of(&self, operation: OperationId) -> MemcgId {
         if self.memcg_of.is_empty() {
             return MemcgId::ROOT;
@@ -23,7 +22,7 @@ impl Pages {
         self.memcg_of.get(&operation).copied().unwrap_or_default()
     }
 
-    /// What follows for cgroups from what has happened: who takes memory, and what is worth telling.
+    /// Updates all cgroups after an event: the tasks that take memory, and the events to report.
     pub fn look_at_memcgs(&mut self, tasks: &Tasks, now: Nanos, out: &mut Actions) {
         if self.memcgs.is_empty() {
             return;
@@ -38,8 +37,8 @@ impl Pages {
         }
     }
 
-    /// Counts who takes memory of each cgroup, and what cannot be evicted to make room for him: clean pages that anybody writes over,
-    /// who is not held back for that, and pages in flight.
+    /// Counts the tasks of each cgroup that take memory, and the pages that cannot be evicted for them: pages in flight, and clean
+    /// pages that an unthrottled task writes over.
     pub fn look_who_takes(&mut self, tasks: &Tasks) {
         if self.memcgs.is_empty() {
             return;
@@ -60,19 +59,19 @@ impl Pages {
         }
     }
 
-    /// Whether a cgroup has nothing left and somebody in it wants memory.
+    /// True if a cgroup has no memory left and a task in it wants some.
     pub fn is_memcg_short(&self) -> bool {
         self.memcgs.iter().any(Memcg::is_short)
     }
 
-    /// How fast a task may take memory so that its cgroup is not over its limit when it is looked at again; nothing if it may take
-    /// any amount.
+    /// Returns how fast a task may take memory so that its cgroup is within its limit at the next look; nothing if it may take any
+    /// amount.
     #[inline(always)]
     pub fn charging_rate(&self, task: &Task) -> Option<f64> {
         self.memcgs[task.memcg.index()?].charging_rate(task)
     }
 
-    /// What is charged to somebody; nothing of the root is counted.
+    /// The counters of a cgroup; nothing of the root is counted.
     pub fn memcg(&mut self, id: MemcgId) -> Option<&mut Memcg> {
         id.index().map(|at| &mut self.memcgs[at])
     }
@@ -84,35 +83,35 @@ impl Pages {
         listed + self.memcgs[at].ahead_cached
     }
 
-    /// All that is charged to a cgroup: `memory.current`.
+    /// All memory charged to a cgroup: `memory.current`.
     pub fn usage_of_memcg(&self, at: usize) -> u64 {
         let memcg = &self.memcgs[at];
         self.cached_of_memcg(at) + memcg.anonymous + memcg.ahead_anonymous
     }
 
-    /// What a cgroup may be charged before something of it must go.
+    /// The memory that a cgroup may be charged before its pages must be evicted.
     pub fn room_of_memcg(&self, at: usize) -> u64 {
         self.memcgs[at].limit.saturating_sub(self.usage_of_memcg(at))
     }
 
-    /// Whether what a cgroup is charged has to be freed by evicting other pages of it.
+    /// True if each charge to a cgroup evicts other pages of it.
     pub fn is_memcg_full(&self, at: usize) -> bool {
         self.room_of_memcg(at) <= 2 * self.memcgs[at].reclaim_batch()
     }
 
-    /// Whether nothing to speak of can be had by who is in a cgroup.
+    /// True if almost no memory is available to tasks in a cgroup.
     pub fn is_memcg_exhausted(&self, id: MemcgId) -> bool {
         id.index().is_some_and(|at| self.memcgs[at].is_exhausted)
     }
 
-    /// Whether a cgroup has been charged more than it may have.
+    /// True if a cgroup has been charged more than its limit.
     pub fn is_over_limit(&self) -> bool {
         (0..self.memcgs.len()).any(|at| self.usage_of_memcg(at) > self.memcgs[at].limit)
     }
 
-    /// So much can be charged to a cgroup, after some of its pages have been evicted, if need be.
+    /// Returns how much can be charged to a cgroup; evicts some of its pages first if need be.
     ///
-    /// What others of the cgroup have running ahead does not count: it takes its room when it is put into the lists.
+    /// Pending bytes of other tasks in the cgroup do not count: they take their room when they are put into the lists.
     pub fn charge(&mut self, at: usize) -> u64 {
         let room = |pages: &Self| {
             let memcg = &pages.memcgs[at];
@@ -127,7 +126,7 @@ impl Pages {
         room(self).max(PAGE)
     }
 
-    /// Pages that are read ahead are charged before they come: where they are more than a cgroup may have, others of it leave.
+    /// Evicts pages of a cgroup for pages in flight. They are charged before they come.
     pub fn make_room_for_pages_in_flight(&mut self) {
         for at in 0..self.memcgs.len() {
             let memcg = &self.memcgs[at];
@@ -144,7 +143,7 @@ impl Pages {
         self.memcgs[at].has_reclaimed();
     }
 
-    /// Notes what was charged to each cgroup at most.
+    /// Notes the largest charge of each cgroup.
     pub fn note_peaks(&mut self) {
         for at in 0..self.memcgs.len() {
             let (usage, dirty) = (self.usage_of_memcg(at), self.dirty_of_memcg(at));
@@ -152,13 +151,13 @@ impl Pages {
         }
     }
 
-    /// The dirty pages of a cgroup. Of those that are in no list yet some may be another's; until that is known they cannot be more
-    /// than there are.
+    /// The dirty pages of a cgroup. Pending ones may belong to another cgroup; until that is known, no more count than there are in
+    /// all.
     fn dirty_of_memcg(&self, at: usize) -> u64 {
         self.memcgs[at].dirty().min(self.cached_of_memcg(at))
     }
 
-    /// What is charged to a cgroup, for the result.
+    /// The charge of a cgroup, for the result.
     pub fn levels_of_memcg(&self, at: usize) -> CgroupLevels {
         let memcg = &self.memcgs[at];
         let (peak, dirty_peak) = memcg.peaks();
@@ -171,10 +170,10 @@ impl Pages {
         }
     }
 
-    /// Checks that what is counted as dirty or under writeback of lists and cgroups is what is there.
+    /// Checks the counts of dirty pages and pages under writeback, by list and by cgroup.
     ///
     /// # Panics
-    /// If it is not.
+    /// If one of them is wrong.
     pub fn check_busy(&self) {
         if self.busy.is_empty() {
             return;

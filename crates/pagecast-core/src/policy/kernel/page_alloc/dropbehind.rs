@@ -1,21 +1,21 @@
-//! Pages that leave the cache as soon as they have served (RWF_DONTCACHE).
+//! Drops the pages of a read or write with RWF_DONTCACHE after use.
 //!
 //! Source: `mm/filemap.c: filemap_end_dropbehind, filemap_end_dropbehind_read, filemap_fdatawrite_range_kick`, `include/linux/fs.h:
-//! generic_write_sync`, Linux 6.16. A read leaves nothing of what it had to fetch. Each call of a write submits its pages, for which the
-//! queue of the device must have room, and the new ones leave when the device has them, unless somebody else has used them meanwhile.
-//! What was cached before stays. Left out: read-ahead from one operation to the next, and with O_SYNC the flag itself.
+//! generic_write_sync`, Linux 6.16. A read drops the pages that it had to fetch. Each call of a write submits its pages, for which the
+//! queue of the device must have room. New ones are dropped when they are written, unless another task has used them meanwhile. Pages that
+//! were cached before stay. Left out: read-ahead from one operation to the next, and the flag together with O_SYNC.
 
 use crate::policy::FileId;
 use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::page_alloc::pages::Pages;
 
 impl Pages {
-    /// Whether any page is to leave when the device has it.
+    /// True if any page is to be dropped when it is written.
     pub fn has_dropbehind(&self) -> bool {
         !self.dropbehind.is_empty()
     }
 
-    /// New pages of a file are to leave when the device has them; or somebody else has used these, so that they stay.
+    /// Marks new pages of a file to be dropped when they are written; or, used by another task, to stay.
     pub fn mark_dropbehind(&mut self, file: FileId, (start, end): (u64, u64), leaves: bool) {
         if leaves {
             self.dropbehind.entry(file).or_default().insert(start, end);
@@ -27,7 +27,7 @@ impl Pages {
         }
     }
 
-    /// The device has pages of a file: those that were to leave do so, but for what is dirty again.
+    /// Drops the marked pages of a range that has been written, except for those that are dirty again.
     pub fn drop_written(&mut self, file: FileId, start: u64, end: u64) {
         let mut at = start;
         while let Some((from, to)) = self.dropbehind.get(&file).and_then(|marked| marked.first(at, end)) {

@@ -1,6 +1,6 @@
-//! Says up to where a task finds pages alike: of its own node, on the same side of a watermark, as far away.
+//! Returns how far a task's next pages are alike: on the same node, on the same side of a watermark.
 //!
-//! Source: `mm/page_alloc.c: get_page_from_freelist`, `mm/mempolicy.c`, Linux 6.16.
+//! Source: `mm/page_alloc.c: get_page_from_freelist`, `mm/mempolicy.c`, Linux 6.16. Left out: memory policies other than the default.
 
 use crate::policy::kernel::discretisation::MOST_RUN;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -9,7 +9,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, OperationId};
 
 impl Pages {
-    /// Up to where new memory comes without others having to leave, if that has a price.
+    /// Returns the end of the new memory that comes without eviction, if eviction has a price.
     pub fn end_of_spare(&self, at: u64, end: u64) -> u64 {
         match self.spare() {
             spare if spare > 0 && self.config.prices.has_reclaim() => end.min(at.saturating_add(spare)),
@@ -17,7 +17,7 @@ impl Pages {
         }
     }
 
-    /// Up to where cached bytes are looked at in one go: they are of one node.
+    /// Returns the end of cached bytes on the same node as the first.
     pub fn near_end(&self, file: FileId, at: u64, end: u64) -> u64 {
         let end = end.min(at.saturating_add(MOST_RUN));
         if self.nodes() == 1 {
@@ -26,14 +26,14 @@ impl Pages {
         self.lists.place(file, at, end).map_or(end, |(_, to)| to)
     }
 
-    /// How many pages the node of a writer can give it, in bytes.
+    /// Returns how many bytes of pages a writer's own node can give it.
     pub fn own_room(&self, operation: OperationId) -> u64 {
         let home = self.placement.node(operation);
         self.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
     }
 
-    /// How much of what is written to new pages goes to other nodes. At a node's limit of dirty pages its own share is what is
-    /// cleaned meanwhile, so it is taken from what was written last.
+    /// Returns the part of newly written pages that goes to other nodes. At a node's limit of dirty pages its own share is the pages
+    /// cleaned meanwhile. So the part is taken from the last write.
     pub fn new_far(&self, operation: OperationId) -> f64 {
         let room = self.own_room(operation);
         if room >= MOST_RUN {
@@ -42,7 +42,7 @@ impl Pages {
         self.placement.written_far(operation).unwrap_or(if room > 0 { 0.0 } else { 1.0 })
     }
 
-    /// How many pages leave memory for each page that a task moves, if that has a price.
+    /// Returns how many pages are evicted for each page that a task moves, if that has a price.
     pub fn reclaimed(&self, task: &Task) -> f64 {
         let is_short = || {
             let is_cgroup_short = task.memcg.index().is_some_and(|at| self.is_memcg_full(at));
@@ -51,11 +51,11 @@ impl Pages {
         if self.config.prices.has_reclaim() && is_short() { task.pages_taken() } else { 0.0 }
     }
 
-    /// What pages the new anonymous memory of a task comes in. Huge ones are only taken from the node of the thread, while it
-    /// has free blocks: what comes from another node is small, and what reclaim has freed is in pieces.
+    /// Returns the pages that make up new anonymous memory of a task. Huge ones are only taken from the thread's node while it has
+    /// free blocks. Pages from another node are small, and reclaimed memory is fragmented.
     ///
-    /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for
-    /// it with the default of `transparent_hugepage/defrag`), Linux 4.18.
+    /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for it with
+    /// the default of `transparent_hugepage/defrag`), Linux 4.18.
     pub fn touched(&self, task: &Task, operation: OperationId) -> Touched {
         if !task.takes_anonymous() {
             return Touched::Nothing;
@@ -64,7 +64,7 @@ impl Pages {
         if self.config.prices.has_huge() && has_blocks() { Touched::Huge } else { Touched::Small }
     }
 
-    /// How much of both ends of a copy is on another node than its thread.
+    /// Returns how much of both ends of a copy is on another node than its thread.
     pub fn distance(&self, task: &Task, operation: OperationId) -> Distance {
         let home = self.placement.node(operation);
         let new_page = || {
@@ -89,7 +89,7 @@ impl Pages {
         Distance { from, to }
     }
 
-    /// Up to where new pages are looked at in one go: as many as the own node has room for, or so few that the share of other
+    /// Returns the end of new pages to look at in one go: as many as the own node has room for, or so few that the share of other
     /// nodes is known soon.
     pub fn new_end(&self, operation: OperationId, at: u64, end: u64) -> u64 {
         if self.nodes() == 1 {

@@ -1,6 +1,7 @@
-//! `mm/page_alloc.c`: where pages come from, what keeps some of them free, and which tasks hold them.
+//! Owns the memory of a host: allocates pages, keeps watermarks, charges memory cgroups.
 //!
-//! [`pages::Pages`] owns the memory of a host: lists, dirty state, nodes, memory cgroups, anonymous memory. Left out: zones, swap.
+//! Source: `mm/page_alloc.c`, `mm/page_reporting.c`, Linux 6.16. [`pages::Pages`] holds lists, dirty state, nodes, memory cgroups and
+//! anonymous memory. Left out: zones, swap.
 
 pub mod allocation;
 pub mod charge;

@@ -1,4 +1,6 @@
-//! The pages in memory: in which list each is, which are dirty, whose they are. Where they come from: `allocation`.
+//! Keeps the pages in memory: the list of each, its dirty state, its owner.
+//!
+//! Source: `mm/filemap.c`, `mm/truncate.c`, Linux 6.16. New pages are taken in `allocation`.
 
 use std::sync::Arc;
 
@@ -22,52 +24,52 @@ use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, FileView, ListedBlock, OperationId};
 use crate::units::{Bytes, Nanos};
 
-/// What became of bytes that a program has written.
+/// The effect of bytes that a program has written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Written {
-    /// Whether they made their inode dirty.
+    /// True if they made their inode dirty.
     pub dirtied_inode: bool,
-    /// How many are on pages that are new in the cache, and how many of these on another node than the writer's.
+    /// The bytes on pages new in the cache, and how many of these are on another node than the writer's.
     pub new: u64,
     pub far: u64,
 }
 
-/// See the module.
+/// The memory of a host; see the module.
 pub struct Pages {
     pub(super) lists: Lists,
     pub(super) dirty: DirtyPages,
     pub memory: Memory,
-    /// No node should have more dirty pages than this part of its memory, or than its part of so many bytes: `vm.dirty_ratio` as
-    /// a fraction, `vm.dirty_bytes`.
+    /// The largest part of a node's memory that should be dirty, or its part of so many bytes: `vm.dirty_ratio` as a fraction,
+    /// `vm.dirty_bytes`.
     pub(super) node_dirty_ratio: f64,
     pub(super) node_dirty_bytes: Option<u64>,
-    /// Bytes that are known to have come into the cache, and into anonymous memory, but not yet where.
+    /// Bytes that have come into the cache, and into anonymous memory, and have no page yet.
     pub(super) ahead_cached: u64,
     pub(super) ahead_anonymous: u64,
-    /// What all tasks have pending.
+    /// The pending bytes of all tasks.
     pub(super) pending: u64,
-    /// Reclaim has met nothing but dirty pages since this was last cleared.
+    /// True if reclaim has met only dirty pages since this was last cleared.
     pub(super) found_only_dirty: bool,
-    /// Pages that leave when the device has them (`PG_dropbehind`).
+    /// Pages to be dropped when they are written (`PG_dropbehind`).
     pub(super) dropbehind: FxHashMap<FileId, Ranges>,
-    /// What has come from devices, and come back.
+    /// Bytes that came from devices, and refaults among them.
     pub(super) refaults: Refaults,
     /// The memory cgroups of the host.
     pub memcgs: Vec<Memcg>,
-    /// Of each list's pages, those that are dirty or under writeback, each once; only kept where there are several lists.
+    /// The pages of each list that are dirty or under writeback, each once; only kept if there are several lists.
     pub(super) busy: Vec<u64>,
-    /// On which node each process runs, and its anonymous memory is.
+    /// The node of each process and of its anonymous memory.
     pub placement: Placement,
-    /// Only kept where there are longer ones than pages.
+    /// Only kept if there are folios longer than pages.
     pub(super) folios: Folios,
     /// Free memory that the host has not taken back, if it takes any.
     pub(super) backed: Option<Backed>,
-    /// The memory cgroup that each operation's pages are charged to; only kept where there are cgroups.
+    /// The memory cgroup to which each operation's pages are charged; only kept if there are cgroups.
     pub(super) memcg_of: FxHashMap<OperationId, MemcgId>,
     pub config: Arc<Config>,
 }
 
-/// By which rules pages are evicted.
+/// The rules of eviction.
 fn replacement(config: &Config) -> Replacement {
     match config.host.kernel.lru {
         Lru::TwoList => Replacement::TwoLists(config.rules.two_lists),
@@ -76,7 +78,7 @@ fn replacement(config: &Config) -> Replacement {
 }
 
 impl Pages {
-    /// An empty cache of a host that evicts by these rules.
+    /// An empty cache of a host.
     pub fn new(config: &Arc<Config>) -> Self {
         let host = &config.host;
         let memory = Memory::of(host);
@@ -105,52 +107,52 @@ impl Pages {
         }
     }
 
-    /// Which pages are in memory, and in which list.
+    /// The pages in memory, by list.
     pub fn lists(&self) -> &Lists {
         &self.lists
     }
 
-    /// Which pages are dirty or under writeback.
+    /// The pages that are dirty or under writeback.
     pub fn dirty(&self) -> &DirtyPages {
         &self.dirty
     }
 
-    /// The same for who submits and cancels.
+    /// The pages that are dirty or under writeback, for submission and cancelling.
     pub fn dirty_mut(&mut self) -> &mut DirtyPages {
         &mut self.dirty
     }
 
-    /// Bytes of a file have been read by a program: `mm/swap.c: mark_page_accessed`.
+    /// Marks bytes of a file that a program has read: `mm/swap.c: mark_page_accessed`.
     pub fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
         self.lists.mark_accessed(file, start, end);
     }
 
-    /// Nobody asks for pages any more.
+    /// Keeps only counts of pages: nothing will be read or reclaimed any more.
     pub fn retire(&mut self, keeps_extents: bool) {
         self.lists.retire(keeps_extents);
     }
 
-    /// What has come from devices, and come back.
+    /// Bytes that came from devices, and refaults among them.
     pub fn refaults(&self) -> Refaults {
         self.refaults
     }
 
-    /// Counts what has come from devices as it did before some pages were put into the cache.
+    /// Restores the refault counters to a value before some pages were put into the cache.
     pub fn forget_reads(&mut self, before: Refaults) {
         self.refaults = before;
     }
 
-    /// Whether reclaim has met nothing but dirty pages since this was last asked.
+    /// Returns true if reclaim has met only dirty pages since the last question.
     pub fn take_found_only_dirty(&mut self) -> bool {
         std::mem::take(&mut self.found_only_dirty)
     }
 
-    /// The pages of an operation are charged to a memory cgroup from now on.
+    /// Charges the pages of an operation to a memory cgroup from now on.
     pub fn charge_to(&mut self, operation: OperationId, memcg: MemcgId) {
         self.memcg_of.insert(operation, memcg);
     }
 
-    /// Free memory that the host has not taken back.
+    /// Sets the free memory that the host has not taken back.
     pub fn set_backed(&mut self, backed: Option<Backed>) {
         self.backed = backed;
     }
@@ -160,7 +162,7 @@ impl Pages {
         &self.folios
     }
 
-    /// A file has been cut, or is gone.
+    /// Forgets the folios beyond the new size of a file.
     pub fn cut_folios(&mut self, file: FileId, size: u64) {
         self.folios.cut(file, size);
     }
@@ -179,15 +181,14 @@ impl Pages {
         self.memory.anonymous() + self.ahead_anonymous
     }
 
-    /// The page cache, for the result, and what of it is dirty or under writeback. Which pages had to leave for others, and which are
-    /// written to again, is known when pages are settled; until then no more are there than anybody could have taken, and no more are
-    /// dirty than there are.
+    /// The page cache for the result, and how much of it is dirty or under writeback. Evictions and rewrites are known only when bytes
+    /// are put into pages. Until then both numbers are limited by what is possible.
     pub fn told(&self) -> (u64, u64) {
         let cached = self.cached().min(self.memory.most_anonymous().saturating_sub(self.anonymous()));
         (cached, self.dirty.pages().min(cached))
     }
 
-    /// What could become dirty.
+    /// The memory that could become dirty.
     pub fn dirtyable(&self) -> u64 {
         self.memory.dirtyable(self.anonymous(), self.cached())
     }
@@ -213,7 +214,7 @@ impl Pages {
         (0..(self.nodes() * (self.memcgs.len() + 1)) as u16).map(LruvecId)
     }
 
-    /// Takes anonymous memory, which a process holds from then on.
+    /// Takes anonymous memory for a process.
     pub fn take_anonymous(&mut self, by: Taker, bytes: u64, owner: OperationId) {
         let mut left = bytes;
         while left > 0 {
@@ -228,7 +229,7 @@ impl Pages {
         }
     }
 
-    /// Somebody gives back anonymous memory of a node.
+    /// Returns anonymous memory to a node.
     pub fn give_back_anonymous(&mut self, memcg: MemcgId, node: usize, bytes: u64) {
         self.memory.nodes[node].anonymous -= bytes;
         if let Some(memcg) = self.memcg(memcg) {
@@ -236,7 +237,7 @@ impl Pages {
         }
     }
 
-    /// Bytes come from a device, clean. What is there already stays as it is.
+    /// Puts bytes from a device into the cache, clean. Pages that are there already stay as they are.
     pub fn read_in(&mut self, file: FileId, start: u64, end: u64, by: Taker) {
         let mut refaults = self.refaults;
         self.each_missing(file, start, end, by, |lists, node, from, to| {
@@ -246,7 +247,7 @@ impl Pages {
         self.refaults = refaults;
     }
 
-    /// Bytes of an inode of this wb are written by a program.
+    /// Writes bytes of an inode of this wb.
     pub fn write(
         &mut self,
         file: FileId,
@@ -275,7 +276,7 @@ impl Pages {
         written
     }
 
-    /// Bytes come into the cache by a write, clean.
+    /// Puts bytes into the cache by a write, clean.
     pub fn put(&mut self, file: FileId, start: u64, end: u64, by: Taker) {
         self.each_missing(file, start, end, by, |lists, node, from, to| {
             lists.insert_written(node, file, from, to);
@@ -303,7 +304,7 @@ impl Pages {
         }
     }
 
-    /// Pages have been written; true if no more of the file are under writeback.
+    /// Ends the writeback of pages; true if no more of the file are under writeback.
     pub fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {
         let were_busy = if self.has_lists() { self.busy_runs(file, start, end) } else { Vec::new() };
         let leaving = self.dirty.take_leaving(file, start, end);
@@ -322,12 +323,12 @@ impl Pages {
         is_last
     }
 
-    /// Whether there are several lists, so that it matters which of them has dirty pages.
+    /// True if there are several lists, so that dirty pages are counted by list.
     fn has_lists(&self) -> bool {
         !self.busy.is_empty()
     }
 
-    /// The runs of a range that are dirty or under writeback, none of which overlap.
+    /// The runs of a range that are dirty or under writeback; they do not overlap.
     pub fn busy_runs(&self, file: FileId, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut at = start;
         let all = std::iter::from_fn(|| {
@@ -341,7 +342,7 @@ impl Pages {
         all.filter(|&(state, _)| state != PageState::Clean).map(|(_, run)| run).collect()
     }
 
-    /// Counts the bytes of a range that are in a state to their lists, and to the memory cgroups that they are charged to.
+    /// Counts the bytes of a range in a state for their lists, and for the memory cgroups to which they are charged.
     fn count_busy(
         &mut self,
         file: FileId,
@@ -367,12 +368,12 @@ impl Pages {
         }
     }
 
-    /// Bytes are about to become dirty: those of them that are clean are counted.
+    /// Counts the clean bytes of a range that are about to become dirty.
     fn count_newly_busy(&mut self, file: FileId, start: u64, end: u64) {
         self.count_busy(file, start, end, PageState::Clean, |busy, bytes| *busy += bytes);
     }
 
-    /// All from `start` on is cut off, what is dirty unwritten. What is under writeback leaves when the device has it
+    /// Cuts off all bytes from `start` on. Dirty pages are not written. Pages under writeback leave when they are written
     /// (`mm/truncate.c: truncate_inode_pages_range`, `folio_wait_writeback`).
     pub fn truncate(&mut self, file: FileId, start: u64) {
         self.mark_dropbehind(file, (start, u64::MAX), false);
@@ -393,7 +394,7 @@ impl Pages {
         }
     }
 
-    /// All clean bytes leave.
+    /// Drops all clean bytes.
     pub fn drop_clean(&mut self) {
         let files: Vec<FileId> = self.lists.files().collect();
         for file in files {
@@ -401,7 +402,7 @@ impl Pages {
         }
     }
 
-    /// Clean bytes of a part of a file leave.
+    /// Drops clean bytes of a range of a file.
     pub fn drop_clean_within(&mut self, file: FileId, start: u64, end: u64) {
         let mut at = start;
         while at < end {
@@ -414,7 +415,7 @@ impl Pages {
         }
     }
 
-    /// Clean bytes of a range leave the cache; says how many. Those that have become dirty again stay.
+    /// Drops clean bytes of a range and returns how many. Bytes that have become dirty again stay.
     ///
     /// `mm/truncate.c: invalidate_inode_pages2_range`
     pub fn invalidate_inode_pages2_range(&mut self, file: FileId, start: u64, end: u64) -> u64 {
@@ -430,7 +431,7 @@ impl Pages {
         before - self.lists.cached_within(file, start, end)
     }
 
-    /// For the table of blocks.
+    /// The cached blocks, for the table of blocks.
     pub fn blocks(&self) -> Vec<ListedBlock> {
         let mut blocks = Vec::with_capacity(self.lists.extents());
         for lruvec in self.lruvecs() {
@@ -453,7 +454,7 @@ impl Pages {
 }
 
 impl Pages {
-    /// A process gives anonymous memory back.
+    /// Frees anonymous memory of a process.
     pub fn free_anonymous(&mut self, owner: OperationId, bytes: Bytes) {
         let memcg = self.memcg_of(owner);
         for (node, given) in self.placement.give_back(owner, bytes.0).into_iter().enumerate() {
@@ -461,14 +462,14 @@ impl Pages {
         }
     }
 
-    /// New bytes of a file are in folios of so many pages.
+    /// Records the folios of new bytes of a file.
     pub fn note_folios(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
         if self.config.rules.largest_folio > 1 {
             self.folios.set(file.id, range, folio);
         }
     }
 
-    /// Whether pages of a wb are under writeback.
+    /// True if pages of a wb are under writeback.
     pub fn is_writing(&self, at: usize) -> bool {
         self.dirty.of_wb(WbId(at as u32)).writeback > 0
     }
@@ -507,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn what_devices_have_brought_is_counted_and_what_of_it_came_back() {
+    fn bytes_from_devices_and_refaults_are_counted() {
         let file = FileId(0);
         let mut pages = nodes_of_8_gib(2, "");
         pages.read_in(file, 5 * MIB, 7 * MIB, on(0));

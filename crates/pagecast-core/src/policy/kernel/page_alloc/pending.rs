@@ -1,6 +1,6 @@
-//! Counts bytes that have moved before it is known where their pages are.
+//! Counts bytes that have moved before their pages are known.
 //!
-//! Levels change with every event; which pages came, and which others left for them, is found out when it matters (`model::settle`).
+//! Ours. Levels change with every event. Pages that come or leave are put into place when they matter (`model::settle`).
 
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::credit::check;
@@ -8,7 +8,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
 impl Pages {
-    /// Bytes of a task have moved. If it makes pages dirty it does so at this rate.
+    /// Counts bytes that a task has moved. If it makes pages dirty, it does so at this rate.
     pub fn count(&mut self, task: &mut Task, bytes: u64, rate: Option<f64>, now: Nanos) {
         if task.run.dirties() {
             self.count_dirtied(task, bytes, rate, now);
@@ -17,7 +17,7 @@ impl Pages {
         }
     }
 
-    /// The same of a task that makes pages dirty. Returns whether it has credit left.
+    /// Counts bytes of a task that makes pages dirty. Returns true if it has credit left.
     // Of every such task with every event.
     #[inline(always)]
     pub fn count_dirtied(&mut self, task: &mut Task, bytes: u64, rate: Option<f64>, now: Nanos) -> bool {
@@ -29,7 +29,7 @@ impl Pages {
         if let Some(memcg) = self.memcg(task.memcg) {
             memcg.run_ahead(task, bytes);
         }
-        // Who writes has his buffer already.
+        // A writer has its buffer already.
         if task.run.fills() {
             self.ahead_cached += bytes;
         }
@@ -38,7 +38,7 @@ impl Pages {
         runs_ahead
     }
 
-    /// The same of a task that does not.
+    /// Counts bytes of a task that makes no pages dirty.
     #[inline(always)]
     pub fn count_others(&mut self, task: &mut Task, bytes: u64) {
         if let Some(memcg) = self.memcg(task.memcg) {
@@ -54,7 +54,7 @@ impl Pages {
         self.pending += bytes;
     }
 
-    /// Bytes that a task had pending no more count as such: their pages are found now, or nobody keeps them.
+    /// Takes back pending bytes of a task: their pages are put into place now, or nobody keeps them.
     pub fn uncount(&mut self, task: &Task, bytes: u64) {
         self.pending -= bytes;
         if task.run.fills() {
@@ -76,7 +76,7 @@ impl Pages {
         self.pending
     }
 
-    /// Of these, page cache and anonymous memory.
+    /// The pending bytes of page cache and of anonymous memory.
     pub fn ahead(&self) -> [u64; 2] {
         [self.ahead_cached, self.ahead_anonymous]
     }

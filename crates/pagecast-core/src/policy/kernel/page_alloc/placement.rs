@@ -1,6 +1,6 @@
-//! On which node each process runs, and on which its anonymous memory is.
+//! Places each process and its anonymous memory on a node.
 //!
-//! The scheduler (`kernel/sched/fair.c`, Linux 6.16) is one rule here: a process starts on the node with the fewest, and stays.
+//! Source: `kernel/sched/fair.c`, Linux 6.16. The scheduler is one rule here: a process starts on the node with the fewest, and stays.
 
 use rustc_hash::FxHashMap;
 
@@ -13,13 +13,13 @@ struct Process {
     anonymous: Vec<u64>,
 }
 
-/// See the module.
+/// The places of all processes of a host.
 #[derive(Debug)]
 pub struct Placement {
     processes: FxHashMap<OperationId, Process>,
-    /// How much of what each process wrote last went to other nodes: 0 to 1.
+    /// The part of each process's last new pages that went to other nodes: 0 to 1.
     written_far: FxHashMap<OperationId, f64>,
-    /// How many there are on each node.
+    /// The number of processes on each node.
     running: Vec<u32>,
 }
 
@@ -28,7 +28,7 @@ impl Placement {
         Self { processes: FxHashMap::default(), written_far: FxHashMap::default(), running: vec![0; nodes] }
     }
 
-    /// The node of a process, which it gets when it is first heard of.
+    /// Returns the node of a process, which it gets when it is first seen.
     pub fn home(&mut self, process: OperationId) -> usize {
         let Self { processes, running, .. } = self;
         let process = processes.entry(process).or_insert_with(|| {
@@ -39,7 +39,7 @@ impl Placement {
         process.node
     }
 
-    /// The node of a process that has one.
+    /// Returns the node of a process that has one.
     pub fn node(&self, process: OperationId) -> usize {
         if self.running.len() == 1 {
             return 0;
@@ -47,7 +47,7 @@ impl Placement {
         self.processes.get(&process).map_or(0, |process| process.node)
     }
 
-    /// The part of its memory that a process has on nodes other than its own.
+    /// The part of a process's memory that is on nodes other than its own.
     pub fn far_share(&self, process: OperationId) -> f64 {
         let Some(process) = self.processes.get(&process) else { return 0.0 };
         let all: u64 = process.anonymous.iter().sum();
@@ -65,12 +65,12 @@ impl Placement {
         processes.flat_map(|(_, process)| &process.anonymous).sum()
     }
 
-    /// The part of the new pages of a process that went to other nodes when it last wrote some, if it did.
+    /// The part of a process's last new pages that went to other nodes, if it has written any.
     pub fn written_far(&self, process: OperationId) -> Option<f64> {
         self.written_far.get(&process).copied()
     }
 
-    /// A process has written to so many new pages, so many of them on other nodes.
+    /// Notes the new pages that a process has written, and how many of them are on other nodes.
     pub fn has_written(&mut self, process: OperationId, new: u64, far: u64) {
         if new > 0 && self.running.len() > 1 {
             self.written_far.insert(process, far as f64 / new as f64);
@@ -83,7 +83,7 @@ impl Placement {
         }
     }
 
-    /// A process gives memory back: so much of each node.
+    /// Frees memory of a process: returns how much on each node.
     pub fn give_back(&mut self, process: OperationId, bytes: u64) -> Vec<u64> {
         let mut left = bytes;
         let Some(held) = self.processes.get_mut(&process) else { return Vec::new() };
@@ -98,7 +98,7 @@ impl Placement {
         given
     }
 
-    /// A process that holds nothing any more may have ended.
+    /// Forgets a process that holds no memory and may have ended.
     pub fn leave(&mut self, process: OperationId) {
         if let Some(held) = self.processes.get(&process)
             && held.anonymous.iter().all(|&bytes| bytes == 0)
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_wrote_last_tells_how_much_goes_to_other_nodes() {
+    fn the_last_write_tells_how_much_goes_to_other_nodes() {
         let process = OperationId(1);
         let mut placement = Placement::new(2);
         placement.has_written(process, 400, 100);

@@ -1,12 +1,14 @@
-//! Free page reporting: a virtual machine tells its host which pages are free, and the host takes their memory back. Who touches such a
-//! page first waits until the host has given it some.
+//! Models free page reporting: a virtual machine tells its host which memory is free, and the host takes it back.
 //!
-//! Source: `mm/page_reporting.c: page_reporting_process, page_reporting_cycle` (every 2 s while there is something to report, a sixteenth of
-//! the free blocks, not below the low mark and 64 MiB), `mm/page_alloc.c: __rmqueue_smallest` (who needs pages gets them from the smallest
-//! blocks that are large enough) and `__putback_isolated_page` (what is reported goes to the end of the free lists, so that other pages
-//! are taken first), Linux 6.18. Only blocks of 2 MiB and more are reported: smaller ones are backed for ever, for folios that they have
-//! room for. A host that needs no reports takes nothing back, and costs nothing. Left out: smaller blocks that come and go, and that
-//! nodes report apart. What reclaim frees is taken at once.
+//! A task that touches such a page first waits until the host has given it memory. Source, Linux 6.18:
+//!
+//! - `mm/page_reporting.c: page_reporting_process, page_reporting_cycle`: every 2 s while there is something to report, a sixteenth of the
+//!   free blocks, but none below the low mark and 64 MiB.
+//! - `mm/page_alloc.c: __rmqueue_smallest`: pages are taken from the smallest blocks that are large enough.
+//! - `mm/page_alloc.c: __putback_isolated_page`: reported pages go to the end of the free lists, so that others are taken first.
+//!
+//! Only blocks of 2 MiB and more are reported. Smaller ones stay backed for ever, and folios that fit take them. A host without reports
+//! takes nothing back and costs nothing. Left out: smaller blocks that come and go; reporting by node. Reclaimed memory is taken at once.
 
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -14,16 +16,16 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
-/// `PAGE_REPORTING_DELAY`.
+/// `PAGE_REPORTING_CAPACITY * 16`: one pass reports this part of the free blocks.
 const DELAY: Nanos = Nanos(2_000_000_000);
-/// `PAGE_REPORTING_CAPACITY * 16`: of the free blocks, one in so many batches in a pass.
+/// `PAGE_REPORTING_CAPACITY * 16`: the passes that report all free blocks.
 const PASSES: u64 = 16;
-/// `page_reporting_order`, of x86: that of a huge page.
+/// `page_reporting_order` of x86: the order of a huge page.
 const ORDER: usize = 9;
-/// `PAGE_REPORTING_CAPACITY << page_reporting_order`: so much stays above the low mark.
+/// `PAGE_REPORTING_CAPACITY << page_reporting_order`: so much above the low mark is not reported.
 const KEPT: u64 = 32 * (PAGE << ORDER);
 
-/// How many free blocks there are of each order that is too small to be reported, from single pages up.
+/// The free blocks of each order that is too small to be reported, from single pages up.
 pub type Fragments = [u64; ORDER];
 
 /// Free memory that the host has not taken back.
@@ -31,14 +33,14 @@ pub type Fragments = [u64; ORDER];
 pub struct Backed {
     bytes: u64,
     fragments: Fragments,
-    /// What was free when it was last looked at.
+    /// The free memory at the last look.
     free: u64,
-    /// When some is reported next.
+    /// The time of the next report.
     pass: Option<Nanos>,
 }
 
 impl Backed {
-    /// So many bytes of so many free ones, at time 0, and no less than what is in fragments.
+    /// The backed part of so much free memory, at time 0; at least the fragments.
     #[must_use]
     pub fn new(bytes: u64, fragments: Fragments, free: u64) -> Self {
         let fragmented = in_blocks(&fragments);
@@ -46,19 +48,19 @@ impl Backed {
         Self { bytes: bytes.max(fragmented).min(free), fragments, free, pass }
     }
 
-    /// How many bytes.
+    /// The bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// There are other fragments now.
+    /// Sets the fragments.
     pub fn fragment(&mut self, fragments: Fragments) {
         *self = Self { pass: self.pass, ..Self::new(self.bytes, fragments, self.free) };
     }
 
-    /// So many bytes are free now, and down to `least` is reported. What was freed since is backed, what was taken was backed first,
-    /// but for blocks of fewer pages than folios have.
+    /// Reports free memory down to `least`, with so many bytes free now. Memory freed since the last look is backed. Memory taken was
+    /// backed first, except for blocks of fewer pages than folios have.
     pub fn observe(&mut self, now: Nanos, free: u64, least: u64, folio: u64) {
         self.report(now, least);
         if free > self.free {
@@ -72,7 +74,7 @@ impl Backed {
         self.pass = self.pass.or((self.reportable() > 0).then(|| now + DELAY));
     }
 
-    /// The host takes back what the passes up to now have reported to it.
+    /// Takes back the memory that the passes up to now have reported.
     fn report(&mut self, now: Nanos, least: u64) {
         while let Some(pass) = self.pass.filter(|&pass| pass <= now) {
             if self.free > least {
@@ -83,24 +85,24 @@ impl Backed {
         }
     }
 
-    /// What is to be reported: all but fragments.
+    /// The memory to be reported: all but fragments.
     fn reportable(&self) -> u64 {
         self.bytes.saturating_sub(in_blocks(&self.fragments))
     }
 
-    /// How much of it folios of so many pages find.
+    /// Returns how much of it fits folios of so many pages.
     fn room_for(&self, folio: u64) -> u64 {
         let order = (folio.ilog2() as usize).min(ORDER);
         self.bytes.saturating_sub(in_blocks(&self.fragments[..order]))
     }
 }
 
-/// Bytes in blocks of each order, from single pages up.
+/// Returns the bytes in blocks of each order, from single pages up.
 fn in_blocks(blocks: &[u64]) -> u64 {
     blocks.iter().zip(0..).map(|(blocks, order)| blocks * (PAGE << order)).sum()
 }
 
-/// Of so many free blocks of each order, as /proc/buddyinfo tells, those that are too small to be reported.
+/// Returns the blocks that are too small to be reported, of the free blocks of each order (/proc/buddyinfo).
 pub fn fragments_of(blocks: impl IntoIterator<Item = u64>) -> Fragments {
     let mut fragments = Fragments::default();
     fragments.iter_mut().zip(blocks).for_each(|(order, blocks)| *order = blocks);
@@ -108,7 +110,7 @@ pub fn fragments_of(blocks: impl IntoIterator<Item = u64>) -> Fragments {
 }
 
 impl Pages {
-    /// Looks at what has become free or has been taken.
+    /// Looks at the memory freed or taken since the last look.
     pub fn look_at_backed(&mut self, tasks: &Tasks, now: Nanos) {
         if let Some(mut backed) = self.backed {
             let takers = tasks.iter().filter(|(_, task)| task.takes_memory());
@@ -118,7 +120,7 @@ impl Pages {
         }
     }
 
-    /// How many pages a task touches first since the host took them back, for each page that it moves.
+    /// Returns how many pages a task touches for the first time since the host took them back, for each page that it moves.
     pub fn reported(&self, task: &Task) -> f64 {
         match self.backed {
             Some(backed) if backed.room_for(task.folio) < PAGE && !self.is_short() => task.pages_taken(),
@@ -126,7 +128,7 @@ impl Pages {
         }
     }
 
-    /// How much can be taken before that costs more, by whoever takes some.
+    /// Returns how much memory any task can take before it costs more.
     pub fn until_reported(&self, tasks: &Tasks) -> u64 {
         if self.backed.is_none() {
             return u64::MAX;
@@ -135,7 +137,7 @@ impl Pages {
         takers.map(|(_, task)| self.until_reported_to(task)).min().unwrap_or(u64::MAX)
     }
 
-    /// The same of one task.
+    /// Returns how much memory one task can take before it costs more.
     pub fn until_reported_to(&self, task: &Task) -> u64 {
         let room = self.backed.map(|backed| backed.room_for(task.folio));
         room.filter(|&room| room >= PAGE).unwrap_or(u64::MAX)
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_freed_is_taken_first() {
+    fn freed_memory_is_taken_first() {
         let mut backed = Backed::new(0, WHOLE, 8 * GB);
         backed.observe(after(1), 5 * GB, 0, 1);
         assert_eq!(backed.bytes, 0);

@@ -1,9 +1,9 @@
-//! How much memory is free, and the marks at which the kernel makes room.
+//! Computes the watermarks of each node, and how much memory is free.
 //!
 //! Source: `mm/page_alloc.c: calculate_min_free_kbytes`, `__setup_per_zone_wmarks`, `setup_per_zone_lowmem_reserve`, `__zone_watermark_ok`,
-//! `calculate_totalreserve_pages` and `mm/khugepaged.c: set_recommended_min_free_kbytes`, Linux 6.16. Left out: zones (their marks are added up, with what
-//! each keeps from requests that a higher zone could fulfil), memory of the kernel itself (the size of a machine's memory is what
-//! programs and the page cache can use).
+//! `calculate_totalreserve_pages` and `mm/khugepaged.c: set_recommended_min_free_kbytes`, Linux 6.16. Left out: zones; their marks are
+//! added up, with the reserves that each keeps from requests for a higher zone. Memory of the kernel itself is not part of the machine's
+//! memory.
 
 use crate::machine::Host;
 
@@ -17,12 +17,12 @@ const LOWMEM_RESERVE_RATIO: u64 = 256;
 /// The first version whose marks are at least `vm.watermark_scale_factor` apart.
 const SCALED_SINCE: (u32, u32) = (4, 6);
 
-/// A node of the memory and its marks, in bytes.
+/// A node and its watermarks, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub total: u64,
     pub anonymous: u64,
-    /// Nobody but reclaim itself may take memory below this. As all marks, with what the lower zones keep to themselves.
+    /// Only reclaim itself may take memory below this mark. All marks include the reserves of the lower zones.
     pub min: u64,
     /// A page comes from another node, or kswapd is woken, below this.
     pub low: u64,
@@ -30,7 +30,7 @@ pub struct Node {
     pub high: u64,
 }
 
-/// See the module.
+/// The memory of a host by node.
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub nodes: Vec<Node>,
@@ -73,20 +73,20 @@ impl Memory {
         self.nodes.iter().map(|node| node.anonymous).sum()
     }
 
-    /// What programs can hold: nobody but reclaim takes pages below the min marks, so that an allocation fails for good when all that
-    /// could be reclaimed would not bring any node above its own (`mm/page_alloc.c: should_reclaim_retry, __zone_watermark_ok`).
+    /// The most memory that programs can hold. Only reclaim takes pages below the min marks. An allocation fails for good when
+    /// reclaiming everything would bring no node above its own (`mm/page_alloc.c: should_reclaim_retry, __zone_watermark_ok`).
     pub fn most_anonymous(&self) -> u64 {
         self.nodes.iter().map(|node| node.total.saturating_sub(node.min)).sum()
     }
 
-    /// What could become dirty: free memory but for the reserves, and the page cache.
+    /// The dirtyable memory: free memory without the reserves, plus the page cache.
     pub fn dirtyable(&self, anonymous: u64, cached: u64) -> u64 {
         let free = self.total.saturating_sub(anonymous + cached);
         free.saturating_sub(self.reserve) + cached
     }
 }
 
-/// `min_free_kbytes` as the kernel chooses it, in bytes.
+/// Returns `min_free_kbytes` as the kernel chooses it, in bytes.
 fn min_free(total: u64, nodes: u64, version: (u32, u32)) -> u64 {
     let most = if version < (5, 8) { 65_536 } else { 262_144 };
     let by_size = (16 * (total >> 10)).isqrt().clamp(128, most) << 10;
@@ -165,7 +165,7 @@ mod tests {
 
     /// The marks of a host of 24 GiB, of which a holder of memory leaves 2.3 GiB: Linux 6.18 kept 185 to 218 MiB free there.
     #[test]
-    fn what_the_dirty_limit_leaves_out_is_what_reclaim_keeps_free() {
+    fn the_dirty_limit_leaves_out_the_memory_that_reclaim_keeps_free() {
         let memory = memory_of(
             "memory.size = '2434408 KiB'\nmemory.reserve = '216518 KiB'\nvm.min_free_kbytes = 67584",
         );

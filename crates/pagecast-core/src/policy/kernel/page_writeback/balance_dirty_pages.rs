@@ -1,7 +1,7 @@
 //! Sets the rate of each task that makes pages dirty.
 //!
-//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on after n / rate since its last pause
-//! ended; if it was slower by itself, the difference is credited, up to a second (`tasks::credit`).
+//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on n / rate after its last pause ended.
+//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Single pauses are left out.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page::PAGE;
@@ -20,7 +20,7 @@ use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
 impl WriteBack {
-    /// Where a wb stands in a domain with these limits and so many dirty pages, a fraction of which it writes.
+    /// Returns the position of a wb in a domain with these limits and so many dirty pages, a fraction of which it writes.
     pub fn position_in(
         &self,
         pages: &Pages,
@@ -42,7 +42,7 @@ impl WriteBack {
         }
     }
 
-    /// Sets the rate of the tasks that write to each device, and brings what it is made of up to date.
+    /// Updates the estimates of each device and the rate of the tasks that write to it.
     pub fn balance_dirty_pages(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
         let dirty = pages.dirty().total() / PAGE;
         let slack = self.limits.brake().step() as u64;
@@ -87,7 +87,7 @@ impl WriteBack {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);
-        // Whether they are known of the cgroup or not, they are of the wb.
+        // They are of the wb, known of the cgroup or not.
         let memcg_dirty = memcg.map_or(0, |memcg| pages.memcgs[memcg].dirty() / PAGE);
         let has_moved_in_memcg = self
             .domain_of(pages, at)
@@ -134,13 +134,13 @@ impl WriteBack {
         }
     }
 
-    /// What a task may write by the law of its device, unless it has credit. At the hard limit that is worth nothing.
+    /// Returns the rate of a task by the law of its device, unless it has credit. At the hard limit credit is worth nothing.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
         let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
         rate.or_else(|| self.freerun_rate_of(task))
     }
 
-    /// In how many seconds a task that runs ahead of the rate of its device will have no credit left.
+    /// Returns the seconds until a task ahead of its device's rate has no credit left.
     pub fn until_credit_is_spent(&self, task: &Task) -> Option<f64> {
         if !has_credit(task) {
             return None;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_longest_pause_is_forgotten() {
+    fn the_excess_over_the_longest_pause_is_forgotten() {
         let law = Throttle {
             hz: Hz(250),
             base_rate: 1280,
@@ -218,7 +218,7 @@ mod tests {
     /// Traced on Linux 6.18, 250 Hz, calls of 1 MiB: base rate 149 MiB/s, 298 pages to be checked after, task rate 197 MiB/s; the
     /// pages of two folios are paused for 8 ms, as 10.2 ms are two jiffies.
     #[test]
-    fn who_is_checked_after_each_folio_pauses_for_all_of_it() {
+    fn a_task_checked_after_each_folio_pauses_for_all_of_it() {
         let law = Throttle {
             hz: Hz(250),
             base_rate: 38_144,
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_to_a_device_is_who_makes_its_pages_dirty() {
+    fn only_tasks_that_make_pages_dirty_write_to_a_device() {
         let mut kernel = kernel("");
         write(&mut kernel, 1, Run::Dirty, 1.0);
         assert_eq!(kernel.tasks.writers_of(0).count(), 0, "they are already");
@@ -343,7 +343,7 @@ mod tests {
 
     /// `balance_dirty_pages`: the pause at the hard limit is all that the pages before it cost.
     #[test]
-    fn what_is_written_is_owed_by_the_rate_up_to_a_pause_but_not_at_the_hard_limit() {
+    fn written_pages_are_owed_up_to_a_pause_but_not_at_the_hard_limit() {
         let after = |rate: Option<f64>, bytes: u64| {
             let mut kernel = kernel("");
             let writer = write(&mut kernel, 1, Run::New, 0.0);

@@ -1,4 +1,6 @@
-//! The dirty limits of one memory cgroup: `struct wb_domain`.
+//! Holds the dirty limits of one memory cgroup: `struct wb_domain`.
+//!
+//! Source: `mm/page-writeback.c: wb_domain_init`, Linux 6.16.
 
 use crate::machine::{Cgroup, MemoryLimit};
 use crate::policy::kernel::address_space::dirty::DirtyPages;
@@ -8,19 +10,19 @@ use crate::policy::kernel::page_writeback::law::{DeviceShare, Fraction, Fraction
 use crate::policy::kernel::page_writeback::limits::Limits;
 use crate::policy::kernel::tasks::ids::WbId;
 
-/// What a cgroup's dirty pages are compared with, and which part of them each device writes: `wb_domain`.
+/// The limits of a cgroup's dirty pages, and the part of them that each device writes: `wb_domain`.
 #[derive(Debug)]
 pub struct Domain {
     /// By device.
     pub fractions: Fractions,
     pub(super) hard_limit: HardLimit,
     pub limits: Limits,
-    /// The pages of its cgroup when counters were last added up; nothing where they are always up to date.
+    /// The cgroup's pages when counters were last added up; nothing where they are always up to date.
     pub flushed: Option<Stats>,
 }
 
 impl Domain {
-    /// As a new cgroup has it.
+    /// The domain of a new cgroup.
     pub fn new(devices: usize, cores: u32) -> Self {
         Self {
             fractions: Fractions::new(devices, cores),
@@ -31,12 +33,12 @@ impl Domain {
     }
 }
 
-/// Whether a cgroup has dirty limits of its own.
+/// True if a cgroup has dirty limits of its own.
 pub fn has_domain(cgroup: &Cgroup) -> bool {
     matches!(cgroup.limit, MemoryLimit::Max(_))
 }
 
-/// See `WriteBack::memcg_background`.
+/// The dirty pages for `WriteBack::memcg_background`, and their threshold.
 pub struct Background {
     /// Dirty, or under writeback on these wbs, in bytes.
     pub pages: u64,
@@ -46,7 +48,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// `domain_over_bg_thresh`. What is under writeback is that of the cgroup's inodes.
+    /// `domain_over_bg_thresh`. Pages under writeback are counted for the cgroup's inodes.
     pub fn is_over(&self, dirty: &DirtyPages, share: &DeviceShare, reclaimable: u64) -> bool {
         let writeback: u64 = self.wbs.iter().map(|&wb| dirty.of_wb(wb).writeback).sum();
         let dirty = self.pages.saturating_sub(writeback) / PAGE;

@@ -1,10 +1,11 @@
-//! Dirty limits of a memory cgroup, beside those of all memory.
+//! Compares the dirty pages of a memory cgroup with its limits, beside those of all memory.
 //!
-//! Source: `mm/page-writeback.c: mdtc_calc_avail, domain_dirty_limits, balance_dirty_pages, wb_over_bg_thresh`,
-//! `mm/memcontrol.c: mem_cgroup_wb_stats`, `fs/fs-writeback.c: __inode_attach_wb`, Linux 6.16. Only cgroups of v2 have them. Each has a
-//! `bdi_writeback` of its own on every disk, with its flusher, bandwidth and base rate; an inode belongs to the cgroup that made it
-//! dirty first. Left out: inodes that go over to the cgroup that writes most of them (`inode_switch_wbs`), and flushing those
-//! of other cgroups that hold pages of a throttled one (`mem_cgroup_flush_foreign`).
+//! Source: `mm/page-writeback.c: mdtc_calc_avail, domain_dirty_limits, balance_dirty_pages, wb_over_bg_thresh`, `mm/memcontrol.c:
+//! mem_cgroup_wb_stats`, `fs/fs-writeback.c: __inode_attach_wb`, Linux 6.16. Only cgroups of v2 have limits. Each has a `bdi_writeback` of
+//! its own on every disk, with its flusher, bandwidth and base rate. An inode belongs to the cgroup that made it dirty first.
+//!
+//! Left out: moving an inode to the cgroup that writes most of it (`inode_switch_wbs`); flushing inodes of other cgroups that hold pages of
+//! a throttled one (`mem_cgroup_flush_foreign`).
 
 use crate::policy::FileView;
 use crate::policy::kernel::address_space::dirty::DirtyPages;
@@ -18,14 +19,14 @@ use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::units::Nanos;
 
 impl WriteBack {
-    /// How much is dirty or under writeback: on the host, or in the cgroup of a wb if the host alone is in free run.
+    /// Returns the dirty pages: of the host, or of a wb's cgroup if the host alone is in free run.
     pub fn dirty_told(&self, pages: &Pages, wb: WbId) -> u64 {
         let dirty = pages.dirty().total();
         let of_memcg = self.memcg_with_domain(wb.0 as usize).filter(|_| dirty / PAGE <= self.limits.freerun);
         of_memcg.map_or(dirty, |memcg| pages.memcgs[memcg].dirty() / PAGE * PAGE)
     }
 
-    /// Somebody is about to make a file dirty: its inode belongs to his cgroup from now on, unless it belongs to one already.
+    /// Attaches a file's inode to a cgroup before a task of it makes it dirty, unless it belongs to one already.
     ///
     /// Files of other hosts stay with the root: NFS has no write-back by cgroup.
     pub fn inode_attach_wb(&mut self, pages: &Pages, file: &FileView, memcg: MemcgId) {
@@ -37,12 +38,12 @@ impl WriteBack {
         self.owners.entry(file.id).or_insert(if has_domain { memcg } else { MemcgId::ROOT });
     }
 
-    /// The cgroup of a wb, if it has dirty limits of its own.
+    /// Returns the cgroup of a wb, if it has dirty limits of its own.
     pub fn memcg_with_domain(&self, at: usize) -> Option<usize> {
         self.config.memcg_of_wb(at).filter(|&memcg| self.domains[memcg].is_some())
     }
 
-    /// The domain of a wb beside that of all memory, and how many of its pages are dirty or under writeback, as far as is known.
+    /// Returns the domain of a wb's cgroup, and how many of its pages are dirty or under writeback, as far as is known.
     pub fn domain_of(&self, pages: &Pages, at: usize) -> Option<(&Domain, u64)> {
         let memcg = self.config.memcg_of_wb(at)?;
         let domain = self.domains[memcg].as_ref()?;
@@ -61,7 +62,7 @@ impl WriteBack {
             let Some(domain) = &mut self.domains[at] else { continue };
             let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
             let headroom = pages.room_of_memcg(at) / PAGE;
-            // What is clean elsewhere could be given up for pages of this cgroup.
+            // Clean pages elsewhere could be evicted for pages of this cgroup.
             let clean = filepages.saturating_sub(memcg_dirty);
             let other_clean = avail.saturating_sub(dirty).saturating_sub(clean);
             let dirtyable = filepages + headroom.min(other_clean);
@@ -70,8 +71,8 @@ impl WriteBack {
         }
     }
 
-    /// Whether a wb's cgroup has more dirty pages than may be there before writers are held back; with `slack`, than a step less.
-    /// Those of a strict device look at what is dirty on it instead.
+    /// True if a wb's cgroup has more dirty pages than its free run; with `slack`, than a step less. Writers to a strict device look
+    /// at its own dirty pages instead.
     pub fn is_memcg_beyond_freerun(&self, pages: &Pages, at: usize, slack: bool) -> bool {
         if self.strict(pages, at).is_some() {
             return false;
@@ -82,19 +83,19 @@ impl WriteBack {
         })
     }
 
-    /// Where a wb stands in the domain of its cgroup.
+    /// Returns the position of a wb in the domain of its cgroup.
     pub fn position_in_memcg(&self, pages: &Pages, at: usize, bandwidth: u64) -> Option<Position> {
         let (domain, dirty) = self.domain_of(pages, at)?;
         let fraction = domain.fractions.fraction(at % self.config.devices());
         Some(self.position_in(pages, &domain.limits, fraction, dirty, at, bandwidth))
     }
 
-    /// Dirty pages of a cgroup that nobody writes yet, and their threshold for a wb's part: what its flusher goes on for.
+    /// Returns the dirty pages of a cgroup that nobody writes yet, and the background threshold of a wb's part.
     pub fn memcg_background(&self, pages: &Pages, at: usize) -> Option<Background> {
         let memcg = self.config.memcg_of_wb(at)?;
         let domain = self.domains[memcg].as_ref()?;
         let (pages, wbs) = match domain.flushed {
-            // What is submitted meanwhile is not known.
+            // Submissions meanwhile are not known.
             Some(stats) => (stats.dirty.saturating_sub(stats.writeback), Vec::new()),
             None => (pages.memcgs[memcg].dirty(), self.config.wbs_of(memcg).collect()),
         };
@@ -106,7 +107,7 @@ impl WriteBack {
         })
     }
 
-    /// A wb has written so many pages.
+    /// Counts pages that a wb has written.
     pub fn wb_domain_writeout_add(&mut self, now: Nanos, at: usize, pages: u64) {
         let most = self.shares[at].max_ratio;
         self.fractions.add_completions_within(now, at, pages, most);
@@ -116,12 +117,12 @@ impl WriteBack {
         }
     }
 
-    /// The places of the wbs of a device: that of the root cgroup first.
+    /// The indices of the wbs of a device, the root cgroup's first.
     pub fn wbs_at(&self, device: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
         (device..self.wbs.len()).step_by(self.config.devices())
     }
 
-    /// Whether the host, a wb or its memory cgroup is over the background threshold.
+    /// Returns a test whether the host, a wb or its memory cgroup is over the background threshold.
     pub fn wb_over_bg_thresh(&self, pages: &Pages, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
         let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
         let (memcg, background) = (self.memcg_background(pages, at), self.limits.thresholds.background);

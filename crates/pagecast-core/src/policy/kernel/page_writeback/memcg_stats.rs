@@ -1,6 +1,6 @@
-//! When the counters of memory cgroups are added up, for their dirty limits.
+//! Adds up the counters of memory cgroups every two seconds, for their dirty limits.
 //!
-//! Source: see `memcontrol::stats`.
+//! Source: `mm/memcontrol.c: flush_memcg_stats_dwork`; see `memcontrol::stats`.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
@@ -10,7 +10,7 @@ use crate::policy::kernel::tasks::table::Tasks;
 use crate::units::Nanos;
 
 impl WriteBack {
-    /// The pages of a cgroup as its dirty limits know them.
+    /// Returns the pages of a cgroup as its dirty limits see them.
     pub fn stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
         let flushed = self.domains[memcg].as_ref().and_then(|domain| domain.flushed);
         flushed.unwrap_or_else(|| self.present_stats_of_memcg(pages, memcg))
@@ -40,7 +40,7 @@ impl WriteBack {
         }
     }
 
-    /// When the counters are added up, if they may say something else then.
+    /// Returns the next time at which the counters are added up, if that may change them.
     pub fn next_stats_flush(&self, block: &Block, tasks: &Tasks) -> Option<Nanos> {
         let due = self.stats_due?;
         let moves =

@@ -1,4 +1,7 @@
-//! `mm/page-writeback.c`: how many pages may be dirty, and how fast writers may make more.
+//! Decides how many pages may be dirty, and how fast writers may make more.
+//!
+//! Source: `mm/page-writeback.c`, `lib/flex_proportions.c`, Linux 6.16. The rules are in `law`, the state of a host in `write_back`.
+//! Writing dirty pages is in `fs_writeback`.
 
 pub mod balance_dirty_pages;
 pub mod domain;

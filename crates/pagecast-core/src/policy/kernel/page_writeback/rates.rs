@@ -1,24 +1,26 @@
-//! The rates that tasks are held to by the devices they write to.
+//! Finds the rate to which a task is held by the device it writes to.
+//!
+//! Ours: a lookup for many tasks.
 
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::task::Task;
 
-/// The rate of the tasks that write to the device of one that does; nothing in free run.
+/// Returns the rate for a task that writes; nothing in free run.
 pub fn task_rate(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
     if task.run.dirties() { rate_of(wbs, task) } else { None }
 }
 
-/// The rate of a task if it writes; nothing in free run.
+/// Returns the rate of a task if it writes; nothing in free run.
 pub fn rate_of(wbs: &[Option<Wb>], task: &Task) -> Option<f64> {
     wbs.get(task.wb.0 as usize)?.as_ref()?.task_rate.as_ref().map(|rate| rate.of(task.folio))
 }
 
-/// The rates of tasks that are asked for one after the other: most of them write to the same device by the same calls.
+/// Finds the rates of one task after another. Most of them write to the same device by the same calls.
 pub struct Rates<'a> {
     wbs: &'a [Option<Wb>],
     last: (WbId, u64),
-    /// That of the last one, but in free run, as a pause at the hard limit: none.
+    /// The rate of the last task; zero in free run, as for a pause at the hard limit.
     rate: f64,
 }
 
@@ -28,7 +30,7 @@ impl<'a> Rates<'a> {
         Self { wbs, last: (WbId::default(), 0), rate: 0.0 }
     }
 
-    /// As `rate_of`, if it is more than nothing.
+    /// Returns `rate_of` if it is more than zero.
     #[inline(always)]
     pub fn of(&mut self, task: &Task) -> Option<f64> {
         if self.last != (task.wb, task.folio) {

@@ -1,7 +1,7 @@
 //! Samples the estimates of each device for the result, whenever one of them has changed.
 //!
-//! As in the kernel's traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which tells it with each
-//! update of a base rate; here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
+//! Source: the traced event `bdi_dirty_ratelimit` (`include/trace/events/writeback.h`, Linux 6.16), which is emitted at each update of a
+//! base rate. Here also when a bandwidth is measured, and when the rate of tasks moves with the dirty level.
 
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -12,7 +12,7 @@ use crate::result::DeviceLevels;
 use crate::units::Bytes;
 
 impl WriteBack {
-    /// Tells of the wbs that know something new.
+    /// Samples the wbs whose estimates have changed.
     pub fn sample_devices(&mut self, pages: &Pages, out: &mut Actions) {
         for at in 0..self.wbs.len() {
             let Some(wb) = self.wbs[at].as_mut() else { continue };
@@ -24,7 +24,7 @@ impl WriteBack {
         }
     }
 
-    /// Tells of all, at the end.
+    /// Samples all wbs, at the end.
     pub fn sample_all_devices(&self, pages: &Pages, out: &mut Actions) {
         for at in 0..self.wbs.len() {
             self.sample_device(pages, at, out);

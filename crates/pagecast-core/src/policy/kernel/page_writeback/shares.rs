@@ -1,8 +1,8 @@
-//! The parts of the dirty limits that devices have, and those that are limits of their own.
+//! Computes the parts of the dirty limits that devices have, and the limits of strict devices.
 //!
-//! Source: `mm/page-writeback.c: __bdi_set_min_ratio, domain_dirty_freerun, wb_dirty_limits, balance_dirty_pages`, Linux 6.16. Who writes to
-//! a strict device is free while its own dirty pages are, however many others there are, and held back beyond. Left out: the wbs of
-//! memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
+//! Source: `mm/page-writeback.c: __bdi_set_min_ratio, domain_dirty_freerun, wb_dirty_limits, balance_dirty_pages`, Linux 6.16. A writer to
+//! a strict device is in free run while the device's own dirty pages are, however many others there are, and throttled beyond. Left out:
+//! the wbs of memory cgroups on one device share its ratios by their bandwidths (`wb_min_max_ratio`); here each has them in full.
 
 use crate::machine::{Bdi, Host};
 use crate::policy::kernel::page_writeback::law::{DeviceShare, Thresholds};
@@ -23,7 +23,7 @@ pub fn of(host: &Host, share_has_floor: bool) -> Vec<DeviceShare> {
     devices.repeat(host.cgroups.len() + 1)
 }
 
-/// What the dirty pages of a strict device are compared with, in pages.
+/// The limits of a strict device's dirty pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Strict {
     pub brake: Brake,
@@ -35,17 +35,17 @@ impl Strict {
         Self { brake: Brake { freerun: part.freerun(), limit: part.limit }, background: part.background }
     }
 
-    /// In free run is who is so by both.
+    /// Returns the stricter of two limits: free run ends at the lower of their ends.
     pub fn least(self, other: Self) -> Self {
         if self.brake.freerun <= other.brake.freerun { self } else { other }
     }
 
-    /// Whether writers are held back with so many dirty pages: from a step before the end of free run on.
+    /// True if writers are throttled with so many dirty pages: from a step before the end of free run on.
     pub fn holds_back(&self, dirty: u64) -> bool {
         dirty as f64 + self.brake.step() > self.brake.freerun as f64
     }
 
-    /// Whether it is told that they are: until the flusher rests, as the level stays around the end of free run.
+    /// True if throttling is to be reported: until the flusher rests, as the level stays around the end of free run.
     pub fn is_told(&self, dirty: u64, was_told: bool) -> bool {
         if was_told { dirty > self.background } else { self.holds_back(dirty) }
     }

@@ -1,6 +1,6 @@
-//! Writers to a strict device, whose own part of the dirty limits is a limit.
+//! Throttles writers to a strict device, whose own part of the dirty limits is a limit.
 //!
-//! Source: see `shares`.
+//! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16; the limits are those of `shares`.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::LEAST_STEP;
@@ -33,16 +33,16 @@ impl WriteBack {
         }
     }
 
-    /// The limits of a wb whose device is strict, and its dirty pages.
+    /// Returns the limits of a wb whose device is strict, and its dirty pages.
     pub fn strict(&self, pages: &Pages, at: usize) -> Option<(Strict, u64)> {
         let strict = self.wbs.get(at)?.as_ref()?.strict?;
         Some((strict, pages.dirty().of_wb(WbId(at as u32)).dirty() / PAGE))
     }
 
-    /// What each writer of a device may write in any case: nothing, unless the device is strict.
+    /// Returns the least rate of each writer to a device: zero, unless the device is strict.
     ///
-    /// At the end of free run the kernel's writers are now free, now held back, and write what the device does, if the law lets them
-    /// write less.
+    /// At the end of free run the kernel's writers are throttled now and then. If the law lets them write less, they write as fast as
+    /// the device does.
     pub fn least_rate(&self, pages: &Pages, block: &Block, tasks: &Tasks, at: usize) -> f64 {
         match self.strict(pages, at) {
             Some((strict, own)) if own <= strict.brake.freerun => {
@@ -52,8 +52,8 @@ impl WriteBack {
         }
     }
 
-    /// What each writer of a strict device may write in free run until its level is looked at again: that ends with it, as the
-    /// kernel's writers look after the fewer pages the closer they are (`dirty_poll_interval`).
+    /// Returns the rate of each writer to a strict device in free run, until the next look at its level. It ends there: the kernel's
+    /// writers look after fewer pages the closer they are (`dirty_poll_interval`).
     pub fn freerun_rate(&self, pages: &Pages, block: &Block, tasks: &Tasks, at: usize) -> Option<f64> {
         let (strict, own) = self.strict(pages, at)?;
         let (count, _) = tasks.writers_to(at);
@@ -61,7 +61,7 @@ impl WriteBack {
         (count > 0).then(|| (room / LEAST_STEP + self.rate_of_device(pages, block, at)) / count as f64)
     }
 
-    /// What a device writes, in bytes per second; before that is known, what it did lately.
+    /// Returns the rate at which a device writes, in bytes per second; before that is known, its last estimate.
     pub fn rate_of_device(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
         let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
         let id = WbId(at as u32);
@@ -72,7 +72,7 @@ impl WriteBack {
         }
     }
 
-    /// That of a task's device.
+    /// Returns the free-run rate of a task's device.
     pub fn freerun_rate_of(&self, task: &Task) -> Option<f64> {
         if !self.has_strict || !task.run.dirties() {
             return None;
@@ -80,7 +80,7 @@ impl WriteBack {
         self.wbs.get(task.wb.0 as usize)?.as_ref()?.freerun_rate
     }
 
-    /// The end of the free run of a strict device, or the next step of the law beyond it.
+    /// Returns the seconds until the end of the free run of a strict device, or the next step of the law beyond it.
     pub fn until_strict_throttling(&self, pages: &Pages, block: &Block, tasks: &Tasks) -> Option<f64> {
         if !self.has_strict {
             return None;
@@ -139,7 +139,7 @@ mod tests {
         for number in [1, 2] {
             write(&mut kernel, number, Run::New, 100e6);
         }
-        // Who writes over dirty pages makes none dirty.
+        // A write over dirty pages makes none dirty.
         write(&mut kernel, 3, Run::Dirty, 100e6);
         assert_eq!(
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
@@ -169,7 +169,7 @@ mod tests {
             kernel.write_back.until_strict_changes(&kernel.pages, &kernel.block, &kernel.tasks, 0),
             Some(10.0 * page / 160e6)
         );
-        // What it has just been given moves as fast as it has lately written: 25,600 pages/s.
+        // Its last bytes move as fast as it has lately written: 25,600 pages/s.
         being_written(&mut kernel, 0.0);
         assert_eq!(kernel.write_back.rate_of_device(&kernel.pages, &kernel.block, 0), 25_600.0 * page);
         // Within free run the two write what the device does, if the law lets them write less.
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_pages_of_a_strict_device_dirty_is_held_to_its_free_run() {
+    fn a_writer_to_a_strict_device_is_held_to_its_free_run() {
         let mut kernel = kernel("");
         let [new, dirty] =
             [(1, Run::New), (2, Run::Dirty)].map(|(number, run)| write(&mut kernel, number, run, 0.0));

@@ -1,8 +1,8 @@
 //! Estimates how fast a device writes, and which rate its writers get: `struct bdi_writeback`.
 //!
 //! Source: `mm/page-writeback.c: balance_dirty_pages, __wb_update_bandwidth`, Linux 6.16. The pauses of a writer, some 10 ms each, are a
-//! rate here: that of its task, base rate times position ratio. It changes when the kernel's own would, every 200 ms, and in between
-//! when the dirty level has moved. The flusher of a `bdi_writeback` is in `fs_writeback`.
+//! rate here: base rate times position ratio. It changes when the kernel's own would, every 200 ms, and in between when the dirty level has
+//! moved. The flusher of a `bdi_writeback` is in `fs_writeback`.
 
 use crate::flow::Path;
 use crate::policy::kernel::address_space::dirty::OfWb;
@@ -15,55 +15,55 @@ use crate::policy::kernel::page_writeback::task_rate::TaskRate;
 use crate::policy::kernel::tick::Hz;
 use crate::units::Nanos;
 
-/// The clock of a wb has so many ticks per second at least, or rates over 200 ms would be rounded too much.
+/// The least ticks per second of a wb's clock: with fewer, rates over 200 ms would be rounded too much.
 const LEAST_HZ: u64 = 1000;
 
 /// A second without an update is idle time.
 const REST: Nanos = Nanos(1_000_000_000);
 
-/// What a wb's last sample was taken for: its last update, and the rate of its tasks.
+/// The state at a wb's last sample: its last update, and the rate of its tasks.
 pub type Sampled = Option<(Nanos, Option<f64>)>;
 
-/// See the module.
+/// The estimates of a wb; see the module.
 pub struct Wb {
-    /// What write-back crosses.
+    /// The path of write-back.
     pub path: Path,
     pub(super) base_rate: BaseRate,
     pub bandwidth: Bandwidth,
-    /// By which bandwidths are averaged.
+    /// The clock by which bandwidths are averaged.
     clock: Hz,
     /// The last update of both, and the device's counters then.
     stamp: Nanos,
     dirtied_stamp: u64,
     written_stamp: u64,
-    /// When the bandwidth is measured because the writeback of an inode has ended (`bw_dwork`).
+    /// The time at which the bandwidth is measured because the writeback of an inode has ended (`bw_dwork`).
     pub measure_at: Option<Nanos>,
-    /// What each task that writes to it may write; nothing in free run.
+    /// The rate of each task that writes to it; nothing in free run.
     pub task_rate: Option<TaskRate>,
-    /// Whether there are such tasks beyond free run.
+    /// True if tasks write to it beyond free run.
     pub is_throttling: bool,
     /// The dirty pages of all memory, of its memory cgroup and of a strict device for which the rate was set.
     pub(super) rated_at: (u64, u64, u64),
-    /// Whether its flusher writes because of the background threshold.
+    /// True if its flusher writes because of the background threshold.
     pub in_background: bool,
     pub(super) sampled: Sampled,
     /// The limits of its own that a strict device has.
     pub strict: Option<Strict>,
-    /// What each task may write in free run without the device's dirty pages going beyond it unseen.
+    /// The rate of each task in free run, so that the device's dirty pages do not pass its end unseen.
     pub(super) freerun_rate: Option<f64>,
 }
 
-/// What an update of the base rate depends on.
+/// The input of an update of the base rate.
 pub struct Level {
     /// In 1024ths.
     pub position_ratio: u64,
-    /// Dirty pages and what they are compared with.
+    /// The dirty pages and their setpoint.
     pub dirty: u64,
     pub setpoint: u64,
 }
 
 impl Level {
-    /// That of a position.
+    /// Returns the level of a position.
     pub fn of(position: &Position) -> Self {
         let (dirty, setpoint) = position.balance();
         Self { position_ratio: position.ratio(), dirty, setpoint }
@@ -71,7 +71,7 @@ impl Level {
 }
 
 impl Wb {
-    /// That of a device that nobody has written to, on a kernel of so many ticks per second.
+    /// The estimates of a device that nobody has written to, on a kernel of so many ticks per second.
     pub fn new(path: Path, base_rate: BaseRate, bandwidth: Bandwidth, hz: u32) -> Self {
         Self {
             path,
@@ -92,38 +92,39 @@ impl Wb {
         }
     }
 
-    /// What its tasks may write, in bytes per second, while they are held back.
+    /// The reported rate of its tasks, in bytes per second, while they are throttled.
     pub fn told_rate(&self) -> Option<f64> {
         self.task_rate.filter(|_| self.is_throttling).map(|rate| rate.usual())
     }
 
-    /// When the estimates were last brought up to date.
+    /// The last update of the estimates.
     pub fn stamp(&self) -> Nanos {
         self.stamp
     }
 
-    /// When the estimates may be brought up to date again.
+    /// The next time at which the estimates may be updated.
     pub fn next_update(&self) -> Nanos {
         self.stamp + BANDWIDTH_INTERVAL
     }
 
-    /// `wb_inode_writeback_end`: the last page of an inode has been written, which will be measured with what else ends soon.
+    /// `wb_inode_writeback_end`: the last page of an inode has been written. The bandwidth is measured later, with other inodes that
+    /// end soon.
     pub fn inode_ended(&mut self, now: Nanos) {
         self.measure_at.get_or_insert(now + BANDWIDTH_INTERVAL);
     }
 
-    /// Whether the last update is so long ago that nothing can be said of the time since (`WB_BANDWIDTH_IDLE_JIF`).
+    /// True if the last update is too long ago for an estimate of the time since (`WB_BANDWIDTH_IDLE_JIF`).
     pub fn has_rested(&self, now: Nanos) -> bool {
         self.stamp + REST < now
     }
 
-    /// `wb_bandwidth_estimate_start`: pages are submitted after nothing was for a while, and idle time is no measure of the device.
+    /// `wb_bandwidth_estimate_start`: begins a new measurement after idle time, when pages are submitted.
     pub fn begin_anew(&mut self, now: Nanos, counts: OfWb) {
         (self.stamp, self.dirtied_stamp, self.written_stamp) = (now, counts.dirtied, counts.written);
     }
 
-    /// `__wb_update_bandwidth` by a throttled task, if the last update is long enough ago: the rate, once for each domain that the
-    /// task is in, and the bandwidth.
+    /// `__wb_update_bandwidth` by a throttled task, if the last update is long enough ago. Updates the rate, once for each domain of
+    /// the task, and the bandwidth.
     pub fn update(&mut self, now: Nanos, counts: OfWb, levels: &[Option<Level>; 2]) {
         if now < self.next_update() {
             return;
@@ -142,7 +143,7 @@ impl Wb {
         self.measure(now, counts);
     }
 
-    /// The same by others: the bandwidth alone. The next throttled task has to wait all the same.
+    /// Updates the bandwidth alone, for other callers. The next throttled task has to wait all the same.
     pub fn measure(&mut self, now: Nanos, counts: OfWb) {
         let written = (counts.written - self.written_stamp) / PAGE;
         self.bandwidth.update(self.clock, self.clock.jiffies(now - self.stamp).max(1), written);
@@ -150,7 +151,7 @@ impl Wb {
     }
 }
 
-/// A finer clock than the kernel's, by a power of two, so that bandwidths are averaged over as long as by its own.
+/// Returns a clock finer than the kernel's by a power of two, so that bandwidths are averaged over the same time.
 fn clock(hz: u32) -> Hz {
     let mut finer = std::iter::successors(Some(u64::from(hz)), |hz| Some(2 * hz));
     Hz(finer.find(|&hz| hz >= LEAST_HZ).expect("it grows without end"))

@@ -1,4 +1,6 @@
-//! The dirty limits of a host, and what is known of writing to each of its devices.
+//! Holds the dirty limits of a host, and the estimates of each of its devices.
+//!
+//! Source: `mm/page-writeback.c: global_dirty_limits, struct wb_domain`, Linux 6.16. The wbs themselves are in `wb`.
 
 use std::sync::Arc;
 
@@ -23,28 +25,28 @@ use crate::units::{Bytes, Nanos};
 pub struct WriteBack {
     pub config: Arc<Config>,
     pub(super) settings: DirtySettings,
-    /// By memory cgroup, the root's first, and then by device; made when first written to.
+    /// By memory cgroup, the root's first, and then by device; made at first use.
     pub wbs: Vec<Option<Wb>>,
-    /// What each of them begins with.
+    /// The initial estimates of each.
     pub(super) estimates: (BaseRate, Bandwidth),
     pub fractions: Fractions,
-    /// By which part of the limits each wb is measured, and whether any of them is strict.
+    /// The part of the limits of each wb, and whether any of them is strict.
     pub(super) shares: Vec<DeviceShare>,
     pub has_strict: bool,
     pub(super) hard_limit: HardLimit,
     /// The limits with the memory as it was when they were last set.
     pub(super) limits: Limits,
-    /// Of each memory cgroup that has dirty limits of its own.
+    /// The domain of each memory cgroup that has dirty limits of its own.
     pub domains: Vec<Option<Domain>>,
-    /// How often the rate of the tasks that write to a device has changed.
+    /// The number of changes of the rate of tasks that write to a device.
     pub(super) rate_changes: u64,
-    /// When their counters are added up next, where that happens every two seconds only.
+    /// The next time at which cgroup counters are added up, where that happens every two seconds only.
     pub(super) stats_due: Option<Nanos>,
-    /// The memory cgroup that each inode belongs to that was ever dirty; only kept where there are cgroups.
+    /// The memory cgroup of each inode that was ever dirty; only kept if there are cgroups.
     pub owners: FxHashMap<FileId, MemcgId>,
 }
 
-/// What devices and limits have been through before time 0.
+/// The history of devices and limits before time 0.
 pub struct Learnt {
     pub estimates: (BaseRate, Bandwidth),
     pub fractions: Fractions,
@@ -52,7 +54,7 @@ pub struct Learnt {
 }
 
 impl WriteBack {
-    /// With so many dirtyable pages in memory.
+    /// Starts with so many dirtyable pages in memory.
     pub fn new(config: &Arc<Config>, dirtyable: u64, learnt: Learnt) -> Self {
         let host = &config.host;
         let settings = dirty_settings(&host.vm, config.rules.rounding);
@@ -84,28 +86,28 @@ impl WriteBack {
         &self.limits
     }
 
-    /// Sets the limits of all memory, of which so many pages are dirtyable.
+    /// Sets the limits of all memory, with so many dirtyable pages.
     pub fn global_dirty_limits(&mut self, dirtyable: u64) {
         self.limits = Limits::of(dirtyable, &self.settings, &self.hard_limit);
     }
 
-    /// `global_wb_domain.dirty_limit`, in pages: the hard limit as the last throttled task left it.
+    /// `global_wb_domain.dirty_limit`, in pages: the hard limit at the last update by a throttled task.
     pub fn dirty_limit(&self) -> u64 {
         self.hard_limit.follower()
     }
 
-    /// How often the rate of tasks has changed.
+    /// The number of changes of the rate of tasks.
     pub fn rate_changes(&self) -> u64 {
         self.rate_changes
     }
 
-    /// Time has passed: completions are halved at the end of each period.
+    /// Halves completions at the end of each period.
     pub fn tick(&mut self, now: Nanos) {
         self.fractions.tick(now);
         self.domains.iter_mut().flatten().for_each(|domain| domain.fractions.tick(now));
     }
 
-    /// The wb that a file's inode belongs to.
+    /// Returns the wb of a file's inode.
     pub fn wb_of(&self, file: &FileView) -> WbId {
         let owner = match self.owners.is_empty() {
             true => MemcgId::ROOT,
@@ -114,7 +116,7 @@ impl WriteBack {
         WbId(u32::from(owner.0) * self.config.devices() as u32 + file.device.0)
     }
 
-    /// What the kernel knows of writing a file to its device; made when it is first heard of.
+    /// Returns the wb of a file's inode, made at first use.
     pub fn wb(&mut self, file: &FileView) -> &mut Wb {
         let at = self.wb_of(file).0 as usize;
         if self.wbs.len() <= at {

@@ -1,4 +1,6 @@
-//! A mapping of a file that stays: which of its pages are mapped.
+//! Records the mapped pages of a mapping that stays.
+//!
+//! Source: `mm/memory.c`, Linux 6.16: the page table of a mapping.
 
 use crate::policy::ranges::Ranges;
 
@@ -6,14 +8,14 @@ use crate::policy::ranges::Ranges;
 #[derive(Default)]
 pub struct Mapping {
     pub number: u32,
-    /// What is mapped to be read, and of it to be written. Pages that leave, or are written back, are not taken out: whoever touches
-    /// them finds them missing, or clean, and has a fault.
+    /// Pages mapped for reading, and those mapped for writing among them. Pages that leave, or are written back, stay in both. A task
+    /// that touches them finds them missing, or clean, and has a fault.
     pub mapped: Ranges,
     pub writable: Ranges,
 }
 
 impl Mapping {
-    /// Whether bytes from `start` on are mapped, to be written or only read, and up to where, at most up to `end`, that is so.
+    /// True if the bytes from `start` on are mapped, for writing or only for reading; and the end of that run, `end` at most.
     pub fn find(&self, start: u64, end: u64, is_write: bool) -> (bool, u64) {
         let ranges = if is_write { &self.writable } else { &self.mapped };
         match ranges.first(start, end) {
@@ -23,7 +25,7 @@ impl Mapping {
         }
     }
 
-    /// Bytes are mapped now. What may be written may be read.
+    /// Maps bytes. Pages mapped for writing can be read.
     pub fn insert(&mut self, start: u64, end: u64, is_write: bool) {
         self.mapped.insert(start, end);
         if is_write {

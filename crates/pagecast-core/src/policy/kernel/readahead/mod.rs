@@ -1,4 +1,6 @@
-//! `mm/readahead.c`: which pages are read before anybody asks for them, and what the kernel keeps of each open file.
+//! Decides which pages are read ahead, and keeps the state of each open file.
+//!
+//! Source: `mm/readahead.c`, Linux 6.16. The reads themselves are in `filemap::read`.
 
 pub mod mapping;
 pub mod readers;

@@ -1,4 +1,6 @@
-//! What the kernel keeps of each open file and mapping: `struct file_ra_state`, mapped pages.
+//! Keeps the state of each open file and mapping: `struct file_ra_state`, mapped pages.
+//!
+//! Source: `include/linux/fs.h`, Linux 6.16.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +14,7 @@ use crate::policy::kernel::tasks::shape::StreamKey;
 use crate::policy::kernel::tasks::task::Task;
 use crate::workload::MapAdvice;
 
-/// The open files of all processes, and the mappings of each that stay.
+/// The open files of all processes, and their mappings that stay.
 #[derive(Default)]
 pub struct Readers {
     pub streams: FxHashMap<StreamKey, Stream>,
@@ -20,7 +22,7 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// A read has ended at this byte, or the touching of a mapping, which leaves no `prev_pos`.
+    /// Notes the end of a read at this byte, or of touching a mapping, which leaves no `prev_pos`.
     pub fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
         let stream = self.streams.entry(key).or_default();
         stream.previous = if is_mapped { stream.previous } else { Some(end / PAGE) };
@@ -30,7 +32,7 @@ impl Readers {
         }
     }
 
-    /// A task is going to touch a mapping: one of its own, or one that stays.
+    /// Gives a task the mapping that it is going to touch: one of its own, or one that stays.
     pub fn map(&mut self, task: &mut Task, advice: MapAdvice, mapping: Option<u32>) {
         task.mapped = Some(match advice {
             MapAdvice::Normal => Mode::Normal,

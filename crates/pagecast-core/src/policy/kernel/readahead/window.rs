@@ -1,10 +1,11 @@
-//! Read-ahead: which pages are read before anybody asks for them, and how long a reader waits for its device.
+//! Computes read-ahead: the windows of an open file, and how long a reader waits for its device.
 //!
 //! Source: `mm/readahead.c: page_cache_sync_ra`, `page_cache_async_ra`, `get_init_ra_size`, `get_next_ra_size`, `ractl_max_pages`,
-//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when its first page is
-//! missed, or when the reader comes to the marked page of the window before. The reader looks for the mark before it waits
-//! for the page, so that up to two windows are on their way. Left out: that a mark is a whole folio, marks that another
-//! reader of the file meets, streams that share an open file.
+//! `force_page_cache_ra`, and `mm/filemap.c: filemap_get_pages`, `filemap_read`, `filemap_fault`, Linux 6.16. A window is submitted when
+//! its first page is missed, or when the reader comes to the mark of the window before. The reader looks for the mark before it waits for
+//! the page, so that up to two windows are in flight.
+//!
+//! Left out: a mark is a whole folio; marks that another reader of the file meets; streams that share an open file.
 
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::page::PAGE;
@@ -12,12 +13,12 @@ use crate::policy::kernel::tasks::kind::Mode;
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
 
-/// What a device allows, in pages.
+/// The limits of a device, in pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// `ra_pages`.
     pub read_ahead: u64,
-    /// `io_pages`: what fits into one request.
+    /// `io_pages`: the pages of one request.
     pub request: u64,
 }
 
@@ -31,13 +32,13 @@ impl Limits {
         }
     }
 
-    /// `force_page_cache_ra`: what is read at most without a window.
+    /// `force_page_cache_ra`: the most pages read without a window.
     pub fn forced(self) -> u64 {
         self.read_ahead.max(self.request)
     }
 }
 
-/// The pages that were submitted together last: the `async_size` last ones before anybody asked, the first of these marked.
+/// The pages that were submitted together last. The last `async_size` of them were read ahead; the first of these has the mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     pub start: u64,
@@ -74,36 +75,36 @@ impl Window {
         self.start + self.size
     }
 
-    /// Who comes to this page has the next window submitted.
+    /// The page at which the next window is submitted.
     pub fn mark(&self) -> u64 {
         self.end() - self.async_size
     }
 
-    /// A window of this size that ends at a page, so that who misses that page goes on.
+    /// A window of this size that ends at a page, so that a miss of that page continues it.
     pub fn ending_at(&self, page: u64) -> Self {
         Self { start: page.saturating_sub(self.size), async_size: self.size, ..*self }
     }
 
-    /// The window after this one, when a call that asks for so many pages from the mark on comes to it.
+    /// Returns the next window, for a call that comes to the mark and asks for so many pages from there on.
     pub fn next(&self, asked: u64, limits: Limits) -> Self {
         let size = next_size(self.size, limits.most(asked));
         Self { start: self.end(), size, async_size: size }
     }
 }
 
-/// What a reader finds that misses a page.
+/// A miss of a reader.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
     pub page: u64,
     /// Pages from there to the end of the call.
     pub asked: u64,
-    /// The page at which the call before ended, if there was one.
+    /// The page at which the last call ended, if there was one.
     pub previous: Option<u64>,
 }
 
 impl Miss {
-    /// The window to be submitted; none if exactly the pages asked for are read. `cached_before` counts the pages just
-    /// before that are cached, up to a number.
+    /// Returns the window to be submitted; none if exactly the pages asked for are read. `cached_before` counts the cached pages just
+    /// before that one, up to a number.
     pub fn window(&self, limits: Limits, cached_before: impl Fn(u64) -> u64) -> Option<Window> {
         let Self { page, asked, previous } = *self;
         let most = limits.most(asked);
@@ -123,33 +124,33 @@ impl Miss {
     }
 }
 
-/// How fast things are, in seconds.
+/// The speeds of a reader and its device, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Of a request, before its bytes come.
+    /// The latency of a request, before its bytes come.
     pub latency: f64,
-    /// Of the device, each page.
+    /// The transfer of a page by the device.
     pub transfer: f64,
-    /// Of the thread, each page.
+    /// The copy of a page by the thread.
     pub copy: f64,
 }
 
-/// A part of an operation that is not cached.
+/// The part of an operation that is not cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// What is missing, in bytes.
+    /// The missing bytes.
     pub start: u64,
     pub end: u64,
-    /// The first byte of the operation and the one behind its last, and the bytes of a call.
+    /// First byte and end of the operation, and the bytes of a call.
     pub origin: u64,
     pub last: u64,
     pub call: u64,
-    /// How pages of a mapping are read that are missed; none if these are calls.
+    /// The way in which missed pages of a mapping are read; none for calls.
     pub mapped: Option<Mode>,
 }
 
 impl Span {
-    /// The bytes of a task from `start` to `end`. A mapping is asked for page by page.
+    /// Returns the bytes of a task from `start` to `end`. A mapping is asked for page by page.
     pub fn of(task: &Task, start: u64, end: u64) -> Self {
         let call = if task.mapped.is_some() { PAGE } else { task.piece.0 };
         Self { start, end, origin: task.origin, last: task.end, call, mapped: task.mapped }
@@ -159,19 +160,19 @@ impl Span {
         self.call.max(1)
     }
 
-    /// The first byte of the call that a byte belongs to.
+    /// Returns the first byte of the call that a byte belongs to.
     fn call_start(&self, byte: u64) -> u64 {
         byte - (byte - self.origin) % self.call()
     }
 
-    /// Pages from this one to the end of the call that it belongs to.
+    /// Returns the pages from this one to the end of its call.
     pub fn asked(&self, page: u64) -> u64 {
         let byte = (page * PAGE).max(self.origin).min(self.last.saturating_sub(1));
         let call_end = self.call_start(byte).saturating_add(self.call()).min(self.last);
         call_end.div_ceil(PAGE).saturating_sub(page).max(1)
     }
 
-    /// The page up to which windows do not change because a call ends.
+    /// Returns the page up to which no window changes because a call ends.
     fn alike_until(&self, page: u64, limits: Limits) -> u64 {
         if self.call() <= limits.read_ahead * PAGE || limits.request <= limits.read_ahead {
             return u64::MAX;
@@ -187,13 +188,13 @@ impl Span {
 /// `MMAP_LOTSAMISS`.
 const LOTS_OF_MISSES: u64 = 100;
 
-/// Pages that are on their way.
+/// Pages in flight.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
-    /// When its first byte comes.
+    /// The time at which its first byte comes.
     begin: f64,
     size: u64,
-    /// How many pages the reader leaves out: those before a fault that are read with it.
+    /// Pages that the reader leaves out: those before a fault that are read with it.
     before: u64,
 }
 
@@ -202,9 +203,9 @@ struct Pipe {
     pace: Pace,
     /// Pages of a request: they arrive together.
     request: u64,
-    /// When the reader has done with all windows before.
+    /// The time at which the reader has copied all windows before.
     now: f64,
-    /// When the last page that was submitted arrives.
+    /// The time at which the last submitted page arrives.
     arrived: f64,
 }
 
@@ -215,12 +216,12 @@ impl Pipe {
         Flight { begin, size, before: 0 }
     }
 
-    /// So many pages of a flight, in whole requests.
+    /// Rounds pages of a flight up to whole requests.
     fn in_requests(&self, flight: Flight, pages: u64) -> u64 {
         pages.next_multiple_of(self.request).min(flight.size)
     }
 
-    /// When the reader has copied the first pages of a flight.
+    /// Returns the time at which the reader has copied the first pages of a flight.
     fn copied(&self, flight: Flight, pages: u64) -> f64 {
         let arrival = |count| flight.begin + self.in_requests(flight, count) as f64 * self.pace.transfer;
         let copied = pages.saturating_sub(flight.before);
@@ -229,43 +230,43 @@ impl Pipe {
         from_first.max(arrival(pages) + of_last as f64 * self.pace.copy)
     }
 
-    /// When the reader comes to a page of a flight, and looks for a mark.
+    /// Returns the time at which the reader comes to a page of a flight, and looks for a mark.
     fn reached(&self, flight: Flight, pages: u64) -> f64 {
         if pages == 0 { self.now } else { self.copied(flight, pages) }
     }
 }
 
-/// Where windows begin whose folios are longer than those before, in pages, and their order; the rest is not used. From the first to
-/// the longest there are six orders.
+/// The starts of windows, in pages, whose folios are longer than those before, and their orders; the rest is not used. There are six orders
+/// from the first to the longest.
 pub type Orders = [(u64, u32); 6];
 
-/// What reading a span comes to.
+/// The result of reading a span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The page up to which the reader has waited: beyond the span if its last request is.
     pub end: u64,
-    /// The first page that is read: before the span if it is one around a fault.
+    /// The first page that is read: before the span for a window around a fault.
     pub begin: u64,
-    /// How long it takes on a device that nobody else uses.
+    /// The seconds on a device that nobody else uses.
     pub seconds: f64,
-    /// The part of it that the thread copies, while it is not the device that the thread waits for.
+    /// The part of them in which the thread copies and does not wait for the device.
     pub copying: f64,
-    /// Up to this page more is on its way when it ends, for how long, and how many of these pages have been transferred.
+    /// The pages in flight at the end: up to this page, arriving in so many seconds, and how many of them have been transferred.
     pub ahead: u64,
     pub ahead_seconds: f64,
     pub ahead_done: u64,
-    /// In what folios it comes, beyond single pages.
+    /// The orders of its folios, beyond single pages.
     pub orders: Orders,
 }
 
 impl Reading {
-    /// Nothing more is on its way.
+    /// A reading with nothing in flight at its end.
     fn alone(begin: u64, end: u64, seconds: f64, copying: f64) -> Self {
         let orders = Orders::default();
         Self { end, begin, seconds, copying, ahead: end, ahead_seconds: 0.0, ahead_done: 0, orders }
     }
 
-    /// What is read: from which page to which, and the order of its folios.
+    /// The runs of pages that were read: start, end, and the order of their folios.
     pub fn folios(&self) -> impl Iterator<Item = (u64, u64, u32)> {
         let last = self.ahead.max(self.end);
         let orders = self.orders;
@@ -278,29 +279,29 @@ impl Reading {
     }
 }
 
-/// An open file that is read.
+/// The read-ahead state of an open file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stream {
     pub mode: Mode,
     pub window: Window,
-    /// Of the folios of that.
+    /// The order of its folios.
     pub order: u32,
     /// The page at which the last read ended: `prev_pos`.
     pub previous: Option<u64>,
-    /// How many faults have missed and were not made up for by pages that were there: `mmap_miss`.
+    /// Faults that missed and were not outweighed by cached pages: `mmap_miss`.
     pub misses: u64,
-    /// When the reader has passed the mark of a window whose next one it will read to its end.
+    /// The time at which the reader passed the mark of a window whose next one it will read to its end.
     pub passed: Option<Nanos>,
 }
 
 impl Stream {
-    /// The limits as they hold for this file.
+    /// Returns the limits that hold for this file.
     pub fn limits(&self, limits: Limits) -> Limits {
         let factor = if self.mode == Mode::Sequential { 2 } else { 1 };
         Limits { read_ahead: factor * limits.read_ahead, ..limits }
     }
 
-    /// Reads a span of missing pages at a time.
+    /// Reads a span of missing pages.
     pub fn read(
         &mut self,
         now: Nanos,
@@ -352,7 +353,7 @@ impl Stream {
         self.stream(span, limits, pipe, (window, flight), alone)
     }
 
-    /// `mm/filemap.c: do_sync_mmap_readahead`: the pages around a fault, unless so many have missed that it does not pay.
+    /// `mm/filemap.c: do_sync_mmap_readahead`: the pages around a fault, unless too many have missed.
     fn around(&mut self, page: u64, limits: Limits) -> Option<Window> {
         self.misses = (self.misses + 1).min(10 * LOTS_OF_MISSES);
         let size = limits.read_ahead;
@@ -360,12 +361,12 @@ impl Stream {
         (self.misses <= LOTS_OF_MISSES).then_some(Window { start, size, async_size: size / 4 })
     }
 
-    /// Pages of a mapping were there: `mm/filemap.c: filemap_map_pages`.
+    /// Counts cached pages of a mapping: `mm/filemap.c: filemap_map_pages`.
     pub fn found_mapped(&mut self, pages: u64) {
         self.misses = self.misses.saturating_sub(pages);
     }
 
-    /// The window that was submitted when the reader came to the mark of the last one, so many seconds ago.
+    /// Returns the window that was submitted when the reader came to the last mark, so many seconds ago.
     fn go_on(&self, span: &Span, limits: Limits, since: f64, pipe: &mut Pipe) -> (Window, Flight) {
         let next = self.window.next(span.asked(self.window.mark()), limits);
         pipe.arrived = -(next.size.min(pipe.request) as f64) * pipe.pace.copy;
@@ -373,15 +374,15 @@ impl Stream {
         (next, flight)
     }
 
-    /// The next window has folios that are longer than those of the one before.
+    /// Gives the next window longer folios than the one before.
     fn lengthen_folios(&mut self, window: &Window, note: &mut impl FnMut(&Window, u32, u32)) {
         let before = self.order;
         self.order = order_of_window(Some(before), window.size);
         note(window, self.order, before);
     }
 
-    /// Reads on from a window to the end of the span, each window submitted at the mark of the one before. `alone`
-    /// pages have been copied before, while nothing was on its way.
+    /// Reads on from a window to the end of the span, each window submitted at the mark of the one before. `alone` pages have been
+    /// copied before, while nothing was in flight.
     fn stream(
         &mut self,
         span: &Span,

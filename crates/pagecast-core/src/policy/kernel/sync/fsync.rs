@@ -1,12 +1,15 @@
-//! Makes a file durable: its pages, a commit of its journal, a flush of the device's cache.
+//! Makes a file durable: writes its pages, commits its journal, flushes the device's cache. Steps `sync` and `syncfs`, too.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_sync_file, ext4_fsync_journal`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`,
-//! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16. A flush is asked for whether or not anything was dirty: the cache may hold
-//! what was written before. Flushes that several threads ask for at once are one for the device, so each takes its own time here, beside
-//! the others. A write that the device makes durable by itself (FUA) is taken to be as dear as a flush. What a file system has to commit
-//! is in `ext4::journal`. Left out: what the cache of the device holds. A flush always takes the same, also right after much was written
-//! to a disk with a `write_cache`: that is mostly flash that takes writes faster, or memory with power of its own, which a flush does not
-//! wait for.
+//! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16.
+//!
+//! - The device is flushed whether or not anything was dirty: its cache may hold earlier writes.
+//! - The device merges flushes that several threads ask for at once. So each takes its own time here, beside the others.
+//! - A write that the device makes durable by itself (FUA) costs as much as a flush.
+//! - Commits of the file system are in `ext4::journal`.
+//!
+//! Left out: the content of the device's cache. A flush always takes the same time, even right after many writes to a disk with a
+//! `write_cache`. That cache is mostly flash that takes writes faster, or memory with power of its own, and a flush does not wait for it.
 
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::model::context::Context;
@@ -17,8 +20,8 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{DeviceId, FileView, Integrity, OperationId};
 use crate::units::{Bytes, Nanos};
 
-/// An operation writes the dirty pages of a range of a file, waits for them, and has what the file system and the device keep of
-/// the file made durable.
+/// Writes the dirty pages of a range of a file, waits for them, and makes everything durable that the file system and the device keep of
+/// it.
 pub fn make_durable(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -30,7 +33,7 @@ pub fn make_durable(
     wait_for_files(cx, operation, (Some(file), waits.into()), then);
 }
 
-/// Has an operation on a file, or on all, wait until so many files are no more under writeback, and then for what is left.
+/// Lets an operation wait until no page of so many files is under writeback, and then for commit and flush.
 pub fn wait_for_files(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -41,7 +44,7 @@ pub fn wait_for_files(
     cx.tasks.insert(operation, Task::new(Kind::Sync { files, then }, file, nothing, cx.now));
 }
 
-/// Pages under writeback are waited for, then a commit and a flush.
+/// Waits for pages under writeback, then for a commit and a flush.
 pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Sync { files, then } = task.kind else { unreachable!("only these wait for files") };
@@ -56,7 +59,7 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// The device has the bytes of an operation: a commit is submitted, if one is due, and waits for what is in the device's queue.
+/// Submits a commit, if one is due, when the device has the bytes of an operation. It waits for everything in the device's queue.
 pub fn commit(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
@@ -69,8 +72,7 @@ pub fn commit(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Nex
     Next::Wait
 }
 
-/// `sync`: all flushers, or those of one device, write what is dirty now, and the caller waits for that and for what is under
-/// writeback.
+/// `sync`: writes what is dirty now, on all devices or on one, and waits for that and for pages under writeback.
 pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) {
     let (mut files, devices) = (0, cx.config.devices());
     let is_meant = |at: usize| device.is_none_or(|device| at == device.0 as usize);

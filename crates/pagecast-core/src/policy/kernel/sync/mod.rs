@@ -1,4 +1,6 @@
-//! `fs/sync.c`: fsync, sync, syncfs, sync_file_range, and writes with O_SYNC or O_DSYNC.
+//! Steps fsync, sync, syncfs, sync_file_range, and writes with O_SYNC or O_DSYNC.
+//!
+//! Source: `fs/sync.c`, Linux 6.16.
 
 pub mod fsync;
 pub mod o_sync;

@@ -1,8 +1,8 @@
-//! Writes that return when the device has them (O_SYNC, O_DSYNC).
+//! Steps writes that return when the device has them (O_SYNC, O_DSYNC).
 //!
-//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, Linux 6.16. A call copies into the
-//! cache, then writes its range and waits, then the next call begins. Calls are taken together in steps while nobody else writes to the
-//! device, which changes when it is busy, not for how long; beside others each call is a step, and waits in the queue anew.
+//! Source: `fs/read_write.c: generic_write_sync`, `mm/filemap.c: file_write_and_wait_range`, Linux 6.16. A call copies into the cache,
+//! writes its range and waits; then the next call begins. Several calls are one step while no other task writes to the device: this changes
+//! when it is busy, not for how long. Beside other writers each call is a step, and waits in the queue anew.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
@@ -19,7 +19,7 @@ use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::policy::{Call, FileView, Integrity, OperationId, Request};
 use crate::units::Bytes;
 
-/// Begins a write of which every call waits for the device.
+/// Begins a write each call of which waits for the device.
 pub fn begin_synchronous(
     cx: &mut Context<'_>,
     request: &Request,
@@ -35,7 +35,7 @@ pub fn begin_synchronous(
     begin_task(cx, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece));
 }
 
-/// Calls have copied their bytes (`filemap::write`): the device gets them with the rest of their blocks, and flushes its cache.
+/// Writes the bytes that the calls of a step have copied (`filemap::write`), and the rest of their blocks; then flushes the device's cache.
 pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     match task.stage {
@@ -47,7 +47,7 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
-/// The calls of a step have copied their bytes: the device gets them. Those that are dropped behind are only submitted.
+/// Submits the bytes that the calls of a step have copied. Calls with RWF_DONTCACHE do not wait for the device.
 pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
@@ -62,13 +62,13 @@ pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if waits { Next::Wait } else { Next::Step }
 }
 
-/// The device has the bytes of a step: it gets the rest of the blocks that they are in.
+/// Writes the rest of a step's blocks when the device has its bytes.
 pub fn write_rest_of_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     cx.tasks.get_mut(operation).expect("it is there").stage = Stage::Blocks;
     if write_rest_of_blocks(cx, operation) { Next::Wait } else { Next::Step }
 }
 
-/// The device has the blocks of a step: it flushes its cache, once for each call, after a commit where that is due.
+/// Flushes the device's cache when it has a step's blocks, once for each call, after a commit where that is due.
 pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { from, durable, .. } = task.kind else {
@@ -79,7 +79,7 @@ pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     commit(cx, operation, waits)
 }
 
-/// The bytes of a step are durable: the next one begins.
+/// Begins the next step when the bytes of the last are durable.
 pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
@@ -96,7 +96,8 @@ pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Step
 }
 
-/// How many bytes of an operation, in calls of `piece`, are its next step. A call that waits is one where others submit, too.
+/// Returns how many bytes of an operation, in calls of `piece`, are its next step. A call that waits is a step by itself where others
+/// submit, too.
 pub fn step_bytes(
     write_back: &WriteBack,
     flushers: &Flushers,

@@ -1,8 +1,8 @@
-//! sync_file_range(2): writing a range of a file, or waiting for it, as the caller says.
+//! Steps sync_file_range(2): writes a range of a file, or waits for it, as the caller asks.
 //!
-//! Source: `fs/sync.c: sync_file_range`, `mm/filemap.c: filemap_fdatawrite_range`, Linux 6.16. Who only has pages written returns when all of
-//! them have been submitted, for which the queue of the device must have had room. Nothing is made durable: no journal, no
-//! flush of the device's cache.
+//! Source: `fs/sync.c: sync_file_range`, `mm/filemap.c: filemap_fdatawrite_range`, Linux 6.16. A call that only writes returns when all
+//! pages have been submitted, for which the queue of the device must have room. Nothing is made durable: no journal, no flush of the
+//! device's cache.
 
 use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, make_way_to};
 use crate::policy::kernel::model::context::Context;
@@ -13,7 +13,7 @@ use crate::policy::{FileView, OperationId};
 use crate::units::Bytes;
 use crate::workload::{SyncRangeFlag, SyncRangeFlags};
 
-/// Begins with the first of what is asked for.
+/// Begins the first action that was asked for.
 pub fn sync_range(
     cx: &mut Context<'_>,
     operation: OperationId,
@@ -27,7 +27,7 @@ pub fn sync_range(
     cx.tasks.insert(operation, Task::new(kind, Some(file), range, cx.now));
 }
 
-/// Does the next of what is asked for that has to be waited for, or ends.
+/// Does the next action that has to be waited for, or ends.
 pub fn step_sync_range(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     task.since = cx.now;

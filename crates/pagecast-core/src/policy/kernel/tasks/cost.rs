@@ -1,4 +1,4 @@
-//! What a thread pays for each byte that it reads or writes: system calls, pages, copies.
+//! Computes the cost of each byte that a thread reads or writes: system calls, pages, copies.
 //!
 //! Source: the structure of `mm/filemap.c: filemap_read, generic_perform_write`, Linux 6.16; the numbers are a machine's. Left out: folios
 //! larger than a page, which make a page cheaper on newer file systems (a machine that has them has smaller costs).
@@ -7,10 +7,10 @@ use crate::machine::CopyCost;
 use crate::policy::kernel::page::PAGE;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-/// What a page table of the second level maps at once (x86 and others).
+/// The bytes that a page table of the second level maps at once (x86 and others).
 const HUGE_PAGE: u64 = 2 << 20;
 
-/// How a run of bytes is served.
+/// The ways in which a run of bytes is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
     /// Read from the cache.
@@ -33,74 +33,74 @@ pub enum Run {
     Touch,
     /// Taken out of the cache.
     Remove,
-    /// Being read from the device by somebody else: waits until that has come.
+    /// Being read from the device by another task: waits until it has come.
     Follow,
-    /// Between a device and the program's own memory.
+    /// Moved between a device and the program's own memory.
     Direct,
     /// Nothing moves: waits for write-back, or for its own processor.
     Wait,
 }
 
 impl Run {
-    /// Whether it takes free pages for the cache.
+    /// True if it takes free pages for the cache.
     pub fn fills(self) -> bool {
         matches!(self, Self::Miss | Self::New | Self::Through | Self::Insert)
     }
 
-    /// Whether it writes over pages that are in the cache.
+    /// True if it writes over pages that are in the cache.
     pub fn rewrites(self) -> bool {
         matches!(self, Self::Clean | Self::Dirty)
     }
 
-    /// Whether it makes clean or new pages dirty.
+    /// True if it makes clean or new pages dirty.
     pub fn dirties(self) -> bool {
         matches!(self, Self::New | Self::Clean)
     }
 }
 
-/// What one byte costs.
+/// The cost of one byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PerByte {
     /// Seconds in all.
     pub seconds: f64,
-    /// The part of them that gets pages rather than copies.
+    /// The part of them for getting pages.
     pub allocation: f64,
-    /// The part of them that makes others leave.
+    /// The part of them for evicting others.
     pub reclaim: f64,
 }
 
 impl PerByte {
-    /// Bytes per second, if anything limits them.
+    /// Returns the bytes per second, if anything limits them.
     pub fn rate(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| 1.0 / self.seconds)
     }
 
-    /// The same at this part of the speed.
+    /// Returns the cost at this part of the speed.
     fn slowed(self, part: f64) -> Self {
         let Self { seconds, allocation, reclaim } = self;
         Self { seconds: seconds / part, allocation: allocation / part, reclaim: reclaim / part }
     }
 }
 
-/// Where the two ends of a copy are, as seen from the node of its thread.
+/// The distance of both ends of a copy from the node of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distance {
-    /// How much of what it reads is on another node: 0 to 1.
+    /// The part of the bytes read that is on another node: 0 to 1.
     pub from: f64,
-    /// The same of what it writes.
+    /// The part of the bytes written that is on another node.
     pub to: f64,
 }
 
-/// The pages that new anonymous memory comes in.
+/// The pages of new anonymous memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched {
-    /// None is new.
+    /// No page is new.
     Nothing,
     Small,
     Huge,
 }
 
-/// What a thread does with a run of bytes.
+/// The work of a thread for a run of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub run: Run,
@@ -108,27 +108,27 @@ pub struct Step {
     pub piece: Bytes,
     pub touched: Touched,
     pub distance: Distance,
-    /// Whether the flusher writes pages of the same file.
+    /// True if the flusher writes pages of the same file.
     pub is_being_written: bool,
-    /// How many pages have to leave memory for each page that it moves: for the cache, for its buffer, or both.
+    /// Pages evicted for each page that it moves: for the cache, for its buffer, or both.
     pub reclaimed: f64,
-    /// How many pages it touches first since their host took them back, for each page that it moves.
+    /// Pages that it touches first since their host took them back, for each page that it moves.
     pub reported: f64,
-    /// Getting a page of its file into the cache.
+    /// The time to put a page of its file into the cache.
     pub page_insert: Nanos,
     /// The pages of each folio that it makes.
     pub folio: u64,
-    /// How the program comes to its bytes.
+    /// The program's access to its bytes.
     pub access: Access,
 }
 
-/// How a program comes to bytes of a file.
+/// The ways in which a program accesses bytes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     /// The kernel copies them, call by call.
     #[default]
     Calls,
-    /// It maps them, has a fault at each page or several, and unmaps them.
+    /// It maps them, has a fault every page or several, and unmaps them.
     Maps,
     /// It has faults in a mapping that stays.
     Faults,
@@ -136,8 +136,8 @@ pub enum Access {
     Finds,
 }
 
-/// mmap(2) and munmap(2), a fault that maps the 64 KiB around a place, each folio of them but one, letting a page be written, each with its
-/// part of unmapping, and the fault that lets it: measured on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md).
+/// Times measured on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md), each with its part of unmapping: mmap(2) and
+/// munmap(2); a fault that maps the 64 KiB around a place; each folio of them but one; making a page writable, and the fault for it.
 const MMAP: Nanos = Nanos(1500);
 const FAULT_AROUND: Nanos = Nanos(2000);
 const PAGE_MKWRITE: Nanos = Nanos(200);
@@ -147,18 +147,18 @@ const FAULT_MKWRITE: Nanos = Nanos(700);
 /// `fault_around_bytes`, 64 KiB (`mm/memory.c: do_fault_around`, `/sys/kernel/debug/fault_around_bytes`).
 pub const FAULT_AROUND_PAGES: u64 = 16;
 
-/// What each byte of a page takes, in seconds.
+/// Returns the seconds for each byte of a page.
 fn of_page(time: Nanos) -> f64 {
     time.as_seconds() / PAGE as f64
 }
 
-/// What a machine's costs are for each byte, in seconds.
+/// The costs of a machine for each byte, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices {
-    /// Of a whole system call, and of mapping and unmapping.
+    /// A whole system call, and mapping and unmapping.
     call: f64,
     mmap: f64,
-    /// Of a whole folio.
+    /// A whole folio.
     folio: f64,
     lookup: f64,
     remove: f64,
@@ -166,19 +166,19 @@ pub struct Prices {
     reported: f64,
     fault: f64,
     fault_huge: f64,
-    /// Of a whole fault.
+    /// A whole fault.
     pub fault_around: f64,
     pub fault_mkwrite: f64,
-    /// Of a folio that it maps besides.
+    /// Each further folio that it maps.
     pub folio_map: f64,
     page_mkwrite: f64,
     copy_read: f64,
     copy_write: f64,
-    /// On top, of what is read from another node, and of what is written there.
+    /// Additional, for bytes read from another node, and for bytes written there.
     from_far: f64,
     to_far: f64,
     flushing_factor: f64,
-    /// Whether none of them is more than nothing, as on machines of which only rates are known.
+    /// True if all of them are zero, as on machines of which only rates are known.
     are_nothing: bool,
 }
 
@@ -219,22 +219,22 @@ impl Prices {
         [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
-    /// Whether nothing costs a thread anything that adds pages at this price.
+    /// True if adding pages at this price costs a thread nothing.
     pub fn are_nothing(&self, page_insert: Nanos) -> bool {
         self.are_nothing && page_insert == Nanos::ZERO
     }
 
-    /// Whether it costs anything that pages have to leave memory.
+    /// True if evicting pages costs anything.
     pub fn has_reclaim(&self) -> bool {
         self.reclaim > 0.0
     }
 
-    /// Whether it matters in what pages new memory comes.
+    /// True if the kind of new memory's pages matters.
     pub fn has_huge(&self) -> bool {
         self.fault_huge != self.fault
     }
 
-    /// What a byte of a step costs.
+    /// Returns the cost of a byte of a step.
     pub fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, .. } = *step;
         let Step { reclaimed, reported, page_insert, folio, access, .. } = *step;
@@ -261,7 +261,7 @@ impl Prices {
             Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
-            // What its calls cost comes before the device, not at once with it.
+            // The cost of its calls comes before the device, not at once with it.
             Run::Direct | Run::Wait => return PerByte::default(),
         };
         let (copy, lookup) = match run {
@@ -310,7 +310,7 @@ mod tests {
         flushing_factor: Some(0.5),
     };
 
-    /// What a byte costs: in all, of it for pages, and of it for others to leave. Calls of 1000 bytes cost 2 for each.
+    /// The cost of a byte: in all, for pages, and for evicting others. Calls of 1000 bytes cost 2 for each.
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);

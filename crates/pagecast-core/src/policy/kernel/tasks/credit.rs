@@ -1,23 +1,24 @@
-//! What a throttled writer may write without a pause because it thought before.
+//! Credits a throttled writer with the time in which it did not write.
 //!
-//! Source: `mm/page-writeback.c: balance_dirty_pages` (`dirty_paused_when`, `think`), Linux 6.16.
+//! Source: `mm/page-writeback.c: balance_dirty_pages` (`dirty_paused_when`, `think`), Linux 6.16. A task with credit writes without a
+//! pause.
 
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::{Nanos, as_number, seconds_between};
 
-/// A credit above this is forgotten: a second, and what the pages of one pause are worth.
+/// The largest credit: a second, and the pages of one pause. More is forgotten.
 const MOST_CREDIT: f64 = 1.01;
-/// A credit below this is none: a pause is at least one jiffy.
+/// The least credit: a pause is at least one jiffy.
 const LEAST_CREDIT: f64 = 1e-3;
-/// A debt above this is forgotten, too: the longest pause (`MAX_PAUSE`).
+/// The largest debt: the longest pause (`MAX_PAUSE`). More is forgotten.
 const MOST_DEBT: f64 = 0.2;
 
-/// What a process may still write without a pause although it is throttled, as time: it thought instead of writing.
+/// The time for which a throttled process may write without a pause, because it thought before.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     /// Seconds by which the process is behind its rate; below zero if it is ahead.
     pub seconds: f64,
-    /// The end of its last check, from which on it thinks.
+    /// The end of its last check; it has been thinking since.
     pub at: Nanos,
 }
 
@@ -26,14 +27,14 @@ pub fn has_credit(task: &Task) -> bool {
 }
 
 impl Credit {
-    /// Whether it is worth a jiffy.
+    /// True if it is worth a jiffy.
     fn is_left(&self) -> bool {
         self.seconds > LEAST_CREDIT
     }
 }
 
-/// A check of a task that writes, at this rate: the time since its last check is credited, and what it should have taken for the
-/// bytes that it has made dirty is debited. In free run, and by a pause at the hard limit, all credit is lost. Whether any is left.
+/// Checks a task that writes at this rate: adds the time since its last check, and subtracts the time for the bytes that it has made dirty.
+/// In free run, and by a pause at the hard limit, all credit is lost. True if any is left.
 // Of every writer with every event.
 #[inline(always)]
 pub fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Nanos) -> bool {
@@ -51,7 +52,7 @@ pub fn check(credit: &mut Option<Credit>, rate: Option<f64>, bytes: u64, now: Na
     credit.is_left()
 }
 
-/// A task begins to write, and is checked for the first time since it did something else.
+/// Checks a task that begins to write, for the first time since it did something else.
 pub fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
     if task.run.dirties() {
         check(&mut task.credit, rate, 0, now);
@@ -59,7 +60,7 @@ pub fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
     task.credit.iter_mut().for_each(forget_much);
 }
 
-/// Who was away for long begins with a clean slate.
+/// Limits the credit of a task that was away for long.
 fn forget_much(credit: &mut Credit) {
     if credit.seconds > MOST_CREDIT {
         credit.seconds = 0.0;

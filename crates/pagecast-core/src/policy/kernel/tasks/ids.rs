@@ -1,6 +1,6 @@
-//! The numbers of memory cgroups and of `bdi_writeback`s.
+//! Numbers memory cgroups and `bdi_writeback`s.
 
-/// Which `bdi_writeback`: by memory cgroup, the root's first, and then by device.
+/// A `bdi_writeback`: by memory cgroup, the root's first, and then by device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WbId(pub u32);
 
@@ -9,21 +9,21 @@ pub struct WbId(pub u32);
 pub struct MemcgId(pub u16);
 
 impl MemcgId {
-    /// Who is in no cgroup. It has no limit.
+    /// The root: no cgroup, no limit.
     pub const ROOT: Self = Self(0);
 
-    /// That of a cgroup in the order of the host.
+    /// The number of a cgroup in the order of the host.
     pub fn of(index: usize) -> Self {
         Self(index as u16 + 1)
     }
 
-    /// The place of the cgroup on its host; nothing for the root.
+    /// The index of the cgroup on its host; nothing for the root.
     pub fn index(self) -> Option<usize> {
         usize::from(self.0).checked_sub(1)
     }
 }
 
-/// Who takes pages: on which node its thread runs, and to whom they are charged.
+/// A task that takes pages: the node of its thread, and the cgroup that is charged.
 #[derive(Clone, Copy, Debug)]
 pub struct Taker {
     pub home: usize,

@@ -1,10 +1,10 @@
-//! What an operation does with its bytes.
+//! Names the kinds of operations and the states of their waits.
 
 use crate::policy::{Integrity, OperationId};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
-/// What an operation does with its bytes.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Read {
@@ -12,7 +12,7 @@ pub enum Kind {
     },
     Write,
     WriteThrough,
-    /// Puts what another host sent into the cache, and where the read is fresh into new memory of its reader.
+    /// Puts bytes from another host into the cache, and of a fresh read into new memory of its reader.
     Insert {
         reader: OperationId,
         fresh: bool,
@@ -20,67 +20,67 @@ pub enum Kind {
     Allocate {
         owner: OperationId,
     },
-    /// Takes pages out of the cache, each at its price; then as `Cut`, if they were of a file that is cut.
+    /// Removes pages from the cache, each at its price; if a file is truncated, goes on as `Cut`.
     Remove {
         cut: Option<Cut>,
     },
-    /// Waits until nothing of the cut is under writeback, then gives its blocks back.
+    /// Waits until no page of the cut is under writeback, then frees its blocks.
     Cut {
         cut: Cut,
     },
-    /// Waits until nothing of so many files is under writeback, then for a commit and until the cache of their device is flushed.
+    /// Waits until no page of so many files is under writeback, then for a commit and a flush of their device.
     Sync {
         files: u32,
         then: Waits,
     },
-    /// Writes its bytes, or waits for them: what is left to be done, and whether all is done that can be.
+    /// Writes its bytes, or waits for them: the actions left, and whether all possible ones are done.
     SyncRange {
         left: SyncRangeFlags,
         is_all: bool,
     },
-    /// As `Write`, but what the calls of a step have copied is written, or submitted, before the next step begins.
+    /// Like `Write`, but the bytes of a step are written, or submitted, before the next step begins.
     WriteSync {
-        /// Where the step began, and where the operation ends.
+        /// The start of the step, and the end of the operation.
         from: u64,
         last: u64,
-        /// What each call makes durable; nothing where pages are dropped behind.
+        /// The durability of each call; nothing with RWF_DONTCACHE.
         durable: Integrity,
     },
     /// Reads or writes past the cache.
     Direct {
         past: Past,
-        /// Where the operation began, and how many bytes a step has.
+        /// The start of the operation, and the bytes of a step.
         from: u64,
         step: u64,
     },
-    /// Bytes of blocks that calls of an operation do not fill.
+    /// Moves bytes of blocks that calls of an operation do not fill.
     Beside {
         of: OperationId,
         way: Way,
     },
-    /// Pages are read that nobody has asked for yet, because of what this thread has read.
+    /// Reads pages ahead for this thread.
     ReadAhead {
         thread: OperationId,
     },
 }
 
-/// How far an operation is that waits for a device.
+/// The progress of an operation that waits for a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
     /// It waits for nothing yet.
     #[default]
     Start,
-    /// It waits until pages are no more under writeback.
+    /// It waits for pages under writeback.
     Pages,
-    /// The rest of the blocks that it has filled in part is being written.
+    /// It waits for the rest of the blocks that it has filled in part.
     Blocks,
-    /// A commit waits for what was in the queue of the device before it.
+    /// A commit waits for everything that was in the queue of the device before it.
     Commit(Waits),
-    /// It is durable when the processor or the device is no more busy.
+    /// It is durable when the processor or the device is no longer busy.
     Durable,
 }
 
-/// What follows from a step of an operation.
+/// The result of a step of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Its next bytes move, up to this one.
@@ -94,7 +94,7 @@ pub enum Next {
 }
 
 impl Kind {
-    /// Who has the memory that an operation takes: itself, or the reader of what another host sent.
+    /// Returns the owner of the memory that an operation takes: itself, or the reader of bytes from another host.
     pub fn owner(self, operation: OperationId) -> OperationId {
         match self {
             Self::Insert { reader: owner, .. } | Self::Allocate { owner } => owner,
@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-/// What goes past the cache.
+/// The directions of direct I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Past {
     /// A read, into new anonymous memory or not.
@@ -118,19 +118,19 @@ impl Past {
     }
 }
 
-/// Which way blocks move beside an operation.
+/// The directions in which blocks move beside an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// They are read before they are changed, each a request; all of these take so long before the bytes come.
+    /// They are read before they are changed, each with a request; the time of all of these before the bytes come.
     Read { first: Nanos },
     /// They are written, although only some of their bytes have changed.
     Write,
 }
 
-/// What an operation waits for when the device has its bytes.
+/// The times for which an operation waits when the device has its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// The file system: a commit of its journal, blocks that it gives back.
+    /// The file system: a commit of its journal, or freeing blocks.
     pub journal: Nanos,
     /// A flush of the device's cache.
     pub flush: Nanos,
@@ -143,22 +143,22 @@ impl Waits {
     }
 }
 
-/// The end of a file that leaves it.
+/// The end of a file that is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Its first byte,
     pub from: u64,
-    /// and up to where it was not dirty.
+    /// and the end of the part that was not dirty.
     pub clean_to: u64,
 }
 
-/// How an open file is read: what `posix_fadvise` has said of it.
+/// The read-ahead mode of an open file, set by `posix_fadvise`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     #[default]
     Normal,
     /// The windows are twice as large.
     Sequential,
-    /// `FMODE_RANDOM`: what is asked for is read, and nothing else.
+    /// `FMODE_RANDOM`: exactly the pages asked for are read.
     Random,
 }

@@ -1,4 +1,6 @@
-//! Operations under way, as plain data: nothing here knows a rule of the kernel.
+//! Holds the operations under way, as plain data.
+//!
+//! Ours: the kernel has `struct task_struct` and stacks. Nothing here knows a rule of the kernel.
 
 pub mod cost;
 pub mod credit;

@@ -1,4 +1,4 @@
-//! The operations under way.
+//! Keeps the operations under way.
 
 use std::ops::Index;
 
@@ -13,36 +13,35 @@ use crate::policy::{FileId, OperationId};
 
 /// The operations under way, by number.
 ///
-/// All of them are looked at with every event, and one of them comes or goes with few: an ordered vector, in which each is
-/// where it was made.
+/// All of them are looked at with every event, and few events begin or end one: an ordered vector.
 #[derive(Default)]
 pub struct Tasks {
     each: Vec<(OperationId, Box<Task>)>,
-    /// How often somebody could have changed one of them.
+    /// The number of times that a task could have been changed.
     changes: u64,
-    /// Whether any of them may follow another one, or wait for its own processor.
+    /// True if any of them may follow another one, or wait for its own processor.
     pub has_followers: bool,
     pub has_busy: bool,
-    /// Whether any of them ran ahead of its rate when they were last brought up to date.
+    /// True if any of them ran ahead of its rate when all were last brought up to date.
     pub runs_ahead: bool,
-    /// What is left to processes between their operations.
+    /// The credit of processes between their operations.
     pub credits: FxHashMap<OperationId, Credit>,
     /// The number of the last operation that is no process's own.
     pub ahead_number: u32,
 }
 
-/// Where a task is until one begins or ends.
+/// The place of a task, valid until one begins or ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Place(usize);
 
 impl Tasks {
-    /// How often somebody could have changed one of them, otherwise than as `moving` lets him. What is known of all tasks holds
-    /// while that is the same.
+    /// The number of times that a task could have been changed, otherwise than by `moving`. A survey of all tasks holds while it is
+    /// the same.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// One of them has become something else.
+    /// Notes that a task has changed.
     pub fn note_change(&mut self) {
         self.changes += 1;
     }
@@ -60,7 +59,7 @@ impl Tasks {
         Place(self.place(operation).expect("an operation under way has a task"))
     }
 
-    /// The places of those that a condition holds for.
+    /// The places of the tasks that fulfil a condition.
     pub fn places(&self, is_wanted: impl Fn(&Task) -> bool) -> Vec<Place> {
         let mut places = Vec::with_capacity(self.each.len());
         places.extend((0..self.each.len()).map(Place).filter(|&place| is_wanted(self.at(place))));
@@ -71,7 +70,7 @@ impl Tasks {
         &self.each[place.0].1
     }
 
-    /// One of them, as `moving` gives all.
+    /// Returns one task, as `moving` returns all.
     pub fn at_moving(&mut self, place: Place) -> (OperationId, &mut Task) {
         let (operation, task) = &mut self.each[place.0];
         (*operation, task)
@@ -85,7 +84,7 @@ impl Tasks {
         self.place(operation).ok().map(|at| &mut *self.changing()[at].1)
     }
 
-    /// An operation begins, or goes on as another kind of task.
+    /// Begins an operation, or continues it as another kind of task.
     pub fn insert(&mut self, operation: OperationId, task: Task) {
         match self.place(operation) {
             Ok(at) => *self.changing()[at].1 = task,
@@ -97,12 +96,12 @@ impl Tasks {
         self.place(operation).ok().map(|at| *self.changing().remove(at).1)
     }
 
-    /// How many there are.
+    /// The number of operations.
     pub fn len(&self) -> usize {
         self.each.len()
     }
 
-    /// Keeps those that a condition holds for, which may change the others.
+    /// Keeps the tasks that fulfil a condition, which may change the others.
     pub fn retain(&mut self, mut keeps: impl FnMut(&mut Task) -> bool) {
         self.changing().retain_mut(|(_, task)| keeps(task));
     }
@@ -119,12 +118,12 @@ impl Tasks {
         self.each.iter().map(|(_, task)| &**task)
     }
 
-    /// Those that make pages dirty.
+    /// The tasks that make pages dirty.
     pub fn writers(&self) -> impl Iterator<Item = &Task> {
         self.values().filter(|task| task.run.dirties())
     }
 
-    /// Those that make pages of a wb dirty.
+    /// The tasks that make pages of a wb dirty.
     pub fn writers_of(&self, wb: usize) -> impl Iterator<Item = &Task> {
         self.writers().filter(move |task| task.wb.0 as usize == wb)
     }
@@ -133,7 +132,7 @@ impl Tasks {
         self.changing().iter_mut().map(|(_, task)| &mut **task)
     }
 
-    /// All of them, for who only brings up to date how far each has come and where its bytes are, and its credit.
+    /// All tasks, for updates of their progress, their bytes' places and their credit only.
     pub fn moving(&mut self) -> impl Iterator<Item = &mut Task> {
         self.each.iter_mut().map(|(_, task)| &mut **task)
     }
@@ -148,7 +147,7 @@ impl Index<OperationId> for Tasks {
 }
 
 impl Tasks {
-    /// Who is reading these bytes from the device right now: pages under way are locked, and read once.
+    /// Returns the task that is reading these bytes from the device: pages in flight are locked, and read once.
     pub fn reader_of(&self, file: FileId, at: u64) -> Option<&Task> {
         let reads = |task: &&Task| {
             let is_under_way = (task.reads_from()..task.reads_until()).contains(&at);
@@ -157,13 +156,13 @@ impl Tasks {
         self.values().find(reads)
     }
 
-    /// A number for an operation that is no process's own.
+    /// Returns a number for an operation that is no process's own.
     pub fn new_number(&mut self) -> OperationId {
         self.ahead_number = self.ahead_number % (AHEAD - 1) + 1;
         OperationId(AHEAD | self.ahead_number)
     }
 
-    /// Read-ahead of a thread that is under way and will have come to this byte.
+    /// Returns the running read-ahead of a thread that will reach this byte.
     pub fn ahead_of(&mut self, thread: OperationId, file: FileId, at: u64) -> Option<&mut Task> {
         let mut under_way = self.values_mut().filter(|task| task.transfer.is_some());
         under_way.find(|task| {
@@ -171,7 +170,7 @@ impl Tasks {
         })
     }
 
-    /// Those who write to a device, and how many bytes per second.
+    /// The writers to a device: their number, and their bytes per second.
     pub fn writers_to(&self, at: usize) -> (usize, f64) {
         let rates =
             self.writers_of(at).map(|task| task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate));

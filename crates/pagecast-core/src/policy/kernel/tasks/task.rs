@@ -1,4 +1,4 @@
-//! An operation under way, and how far it has come.
+//! Describes an operation under way, and its progress.
 
 use crate::policy::kernel::tasks::cost::{Access, PerByte, Run};
 use crate::policy::kernel::tasks::credit::{Credit, has_credit};
@@ -15,54 +15,54 @@ pub struct Task {
     pub kind: Kind,
     /// Allocations have none.
     pub file: Option<FileView>,
-    /// To whom its pages are charged, and the wb that its inode belongs to.
+    /// The cgroup to which its pages are charged, and the wb of its inode.
     pub memcg: MemcgId,
     pub wb: WbId,
-    /// Where the run under way begins, and where the operation ends.
+    /// The start of the current run, and the end of the operation.
     pub position: u64,
     pub end: u64,
-    /// Where the operation began.
+    /// The start of the operation.
     pub origin: u64,
     /// The open file that it reads.
     pub stream: Option<StreamKey>,
     /// Bytes of one system call.
     pub piece: Bytes,
-    /// How many pages it makes dirty before it is checked.
+    /// The pages that it makes dirty before each check.
     pub folio: u64,
-    /// How the bytes under way are served.
+    /// The way in which the current bytes are served.
     pub run: Run,
     pub shape: RunShape,
-    /// How many bytes of its file had come into memory or left it when it was last looked where its bytes are.
+    /// The turnover of its file at the last lookup of its bytes.
     pub turnover: u64,
-    /// What its thread could do when the run began, in bytes per second.
+    /// The rate that its thread could reach when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
-    /// What is told to hold it back, if it does not do what it could.
+    /// The reported part that holds it back, if it is slower than it could be.
     pub held_by: Option<Part>,
-    /// Whether its next page is the one that makes its inode dirty, which ages from then on.
+    /// True if its next page makes its inode dirty, which ages from then on.
     pub is_first: bool,
     /// Bytes that have moved, and are counted, but are in no list and no file yet.
     pub pending: u64,
-    /// Whether pages leave the cache when they have served it.
+    /// True if pages leave the cache when they have served it.
     pub drops_behind: bool,
-    /// How pages are read that are missed, if it touches those of a mapping.
+    /// The mode in which missed pages are read, if it touches a mapping.
     pub mapped: Option<Mode>,
     pub access: Access,
-    /// Up to where blocks have been read that it fills in part; nothing if there are none.
+    /// The end of the blocks that it fills in part and has read; nothing if there are none.
     pub read_until: Option<u64>,
-    /// What a process that is throttled may write without a pause; nothing before its first check.
+    /// The credit of a throttled process; nothing before its first check.
     pub credit: Option<Credit>,
     pub outcome: Outcome,
-    /// When it began to wait, if it does.
+    /// The time at which it began to wait, if it waits.
     pub since: Nanos,
-    /// How far it is, if it waits for a device.
+    /// Its progress, if it waits for a device.
     pub stage: Stage,
-    /// Until when its processor is busy before the device gets its next request.
+    /// The time at which its processor has prepared the next request of the device.
     pub busy_until: Option<Nanos>,
 }
 
 impl Task {
-    /// An operation on bytes of a file, or of anonymous memory: first byte, how many, and in calls of how many.
+    /// A new operation on bytes of a file, or of anonymous memory: first byte, length, and length of a call.
     pub fn new(kind: Kind, file: Option<FileView>, at: (u64, Bytes, Bytes), now: Nanos) -> Self {
         let (offset, bytes, piece) = at;
         Self {
@@ -100,7 +100,7 @@ impl Task {
         self.file.as_ref().expect("an operation that moves bytes of a file has one")
     }
 
-    /// What it costs to get a page of its file into the cache.
+    /// Returns the cost of putting a page of its file into the cache.
     pub fn page_insert(&self) -> Nanos {
         self.file.as_ref().map_or(Nanos::ZERO, |file| file.page_insert)
     }
@@ -114,7 +114,7 @@ impl Task {
         )
     }
 
-    /// Whether what it does past the cache is a write.
+    /// True if it writes past the cache.
     pub fn writes_past(&self) -> bool {
         match self.kind {
             Kind::Direct { past, .. } => past.is_write(),
@@ -123,28 +123,28 @@ impl Task {
         }
     }
 
-    /// Whether each of its bytes is one of new anonymous memory.
+    /// True if each of its bytes takes new anonymous memory.
     pub fn takes_anonymous(&self) -> bool {
         self.is_fresh() || self.run == Run::Touch
     }
 
-    /// Whether it takes free pages while it goes on.
+    /// True if it takes free pages while it goes on.
     pub fn takes_memory(&self) -> bool {
         self.run.fills() || self.takes_anonymous()
     }
 
-    /// How many pages of memory it takes for each that it moves.
+    /// Returns how many pages of memory it takes for each that it moves.
     pub fn pages_taken(&self) -> f64 {
         f64::from(u8::from(self.run.fills()) + u8::from(self.takes_anonymous()))
     }
 
-    /// Whether it may write faster than the law of its device lets it, as long as its credit lasts.
+    /// True if it may write faster than the law of its device allows, as long as its credit lasts.
     #[inline]
     pub fn runs_ahead(&self) -> bool {
         self.run.dirties() && has_credit(self)
     }
 
-    /// Changes by so many bytes of the run how many the operation has from where.
+    /// Adds `bytes` of the run to the operation's counts, by their origin.
     pub fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
         let served = match self.run {
             Run::New | Run::Clean | Run::Dirty
@@ -159,9 +159,9 @@ impl Task {
         change(served, Bytes(bytes));
     }
 
-    /// Notes how the run that has ended was spent.
+    /// Adds the time of the run that has ended to the parts of the operation.
     pub fn charge(&mut self, mut parts: crate::result::Parts, cost: &PerByte) {
-        // What it copied while it had nothing to wait for is no time of the device.
+        // The copying while it had nothing to wait for is no time of the device.
         let copying = Nanos::from_seconds(self.shape.copying).min(parts.get(Part::DeviceRead));
         parts.shift(Part::DeviceRead, Part::CpuCopy, copying);
         if cost.seconds > 0.0 {
@@ -175,19 +175,19 @@ impl Task {
         self.outcome.parts.add_all(&parts);
     }
 
-    /// The first byte of what a task reads just now.
+    /// Returns the first byte of the run that a task is reading.
     pub fn reads_from(&self) -> u64 {
         if self.reads_ahead() { self.origin } else { self.position }
     }
 
-    /// The byte up to which a task that reads will have come.
+    /// Returns the byte up to which a task that reads will have come.
     pub fn reads_until(&self) -> u64 {
         let of_run = self.position + self.pending + self.transfer.as_ref().map_or(0, Transfer::left);
         let behind = self.shape.ahead.filter(|_| self.reads_ahead());
         behind.map_or(of_run, |ahead| ahead.end)
     }
 
-    /// Of so many bytes that have moved next, those that the task has asked for.
+    /// Returns how many of the next `bytes` moved bytes the task has asked for.
     pub fn asked_of(&self, bytes: u64) -> u64 {
         bytes.min(self.end.saturating_sub(self.position + self.pending))
     }
@@ -196,12 +196,12 @@ impl Task {
         matches!(self.kind, Kind::ReadAhead { .. })
     }
 
-    /// Whether its pages are on their way: those of a request arrive together.
+    /// True if its pages are in flight: those of a request arrive together.
     pub fn is_in_flight(&self) -> bool {
         self.reads_ahead() && self.transfer.is_some()
     }
 
-    /// Whose node its pages come from.
+    /// Returns the process whose node its pages come from.
     pub fn thread(&self, operation: OperationId) -> OperationId {
         match self.kind {
             Kind::ReadAhead { thread } => thread,
@@ -209,15 +209,15 @@ impl Task {
         }
     }
 
-    /// The device that its run reads from.
+    /// Returns the device that its run reads from.
     pub fn device_read(&self) -> Option<DeviceId> {
         let reads =
             matches!(self.run, Run::Miss | Run::Pass) || (self.run == Run::Direct && !self.writes_past());
         reads.then(|| self.file().device)
     }
 
-    /// Whether its run is what it is because pages are in memory, or are not. What is read from a device comes in any case: its
-    /// requests are on their way.
+    /// True if its run depends on pages being in memory, or not. A read from a device does not: its requests are in flight, and its
+    /// pages come in any case.
     pub fn goes_by_pages(&self) -> bool {
         matches!(self.run, Run::Hit | Run::New | Run::Clean | Run::Dirty)
     }

@@ -1,7 +1,7 @@
-//! Two lists: what a read does to the pages it finds, and what evicted pages find when they are read again.
+//! Activates pages that are read a second time, and evicted pages that are read again soon: the two lists.
 //!
-//! `mm/swap.c: folio_mark_accessed`, `mm/workingset.c: workingset_refault`, Linux 6.16. A page is activated by the second
-//! read since it came into the inactive list. Writes are no accesses since 4.7: who calls this knows. Left out: accesses by mapped memory, and the
+//! Source: `mm/swap.c: folio_mark_accessed`, `mm/workingset.c: workingset_refault`, Linux 6.16. A page is activated by the second read
+//! since it came into the inactive list. Writes are no accesses since 4.7; the caller decides. Left out: accesses by mapped memory, and the
 //! batches of each processor by which the kernel delays moves between lists.
 
 use crate::policy::FileId;
@@ -11,7 +11,7 @@ use crate::policy::kernel::vmscan::shadows::Shadow;
 use crate::policy::kernel::vmscan::slab::State;
 
 impl State {
-    /// What becomes of a page that is read.
+    /// Returns the state of a page after a read.
     fn accessed(self) -> Self {
         match (self.list, self.referenced) {
             (INACTIVE, true) => State { list: ACTIVE, referenced: false, ..self },
@@ -21,7 +21,7 @@ impl State {
 }
 
 impl Lists {
-    /// A read has copied these bytes, those of them that are in memory.
+    /// Marks the bytes that a read has copied, as far as they are in memory.
     pub fn folio_mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
         let mut at = start;
         while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
@@ -40,16 +40,16 @@ impl Lists {
         }
     }
 
-    /// Bytes come to the head of the active list: one more reason to evict others.
+    /// Moves bytes to the head of the active list: one more reason to evict others.
     pub fn activate(&mut self, file: FileId, start: u64, end: u64, state: State) {
         self.extents.insert_newest(file, start, end, State { list: ACTIVE, ..state });
         self.lruvecs[usize::from(state.lruvec.0)].age += end - start;
     }
 
-    /// Evicted bytes are read again. They become active if they would still be in memory had the active list been empty.
+    /// Inserts evicted bytes that are read again. They become active if an empty active list would have kept them in memory.
     ///
-    /// The distance is the same for each next byte once one is activated, and shorter by one after one that is not:
-    /// so the run has one border.
+    /// The distance is the same for each next byte once one is activated, and shorter by one after one that is not: so the run has one
+    /// border.
     pub fn workingset_refault(&mut self, lruvec: LruvecId, file: FileId, gone: Shadow) -> Inserted {
         let distance = self.lruvecs[usize::from(gone.lruvec.0)].age - gone.age;
         let far = distance.saturating_sub(self.active(gone.lruvec));

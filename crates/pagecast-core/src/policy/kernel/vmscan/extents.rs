@@ -1,9 +1,9 @@
-//! The extents in their two orders: by offset in their file, and by age in their list.
+//! Keeps the extents in two orders: by offset in their file, and by age in their list.
 //!
-//! An extent stands for pages that are neighbours in both orders. New pages lengthen an extent of the same state
-//! if that keeps the order, that is at the head of the list; or if with them no more than `grain` bytes have come to
-//! the head since the extent began. So no two pages are out of order unless they came within `grain` bytes of each other,
-//! and files that grow at the same time take few extents. With a `grain` of at most a page the order is exact.
+//! Ours: the kernel lists single folios. An extent stands for pages that are neighbours in both orders. New pages lengthen an extent of the
+//! same state at the head of the list, which keeps the order. They also lengthen one that began no more than `grain` bytes ago, counted at
+//! the head. So only pages that came within `grain` bytes of each other may be out of order, and files that grow at the same time take few
+//! extents. With a `grain` of at most a page the order is exact.
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::files::{ByFile, Cached};
@@ -16,19 +16,19 @@ pub struct Extents {
     slab: Slab,
     files: ByFile<Cached>,
     lists: Vec<List>,
-    /// How many lists each lruvec has.
+    /// The number of lists of each lruvec.
     per_lruvec: usize,
     /// The bytes of each lruvec.
     bytes: Vec<u64>,
     grain: u64,
-    /// How many extents there were that nobody will ask for.
+    /// The number of extents that were forgotten.
     forgotten: usize,
-    /// How many bytes have come into memory or left it so far.
+    /// Bytes that have come into memory or left it so far.
     turnover: u64,
 }
 
 impl Extents {
-    /// None, with a list in each lruvec for each of `active`, which says whether it counts as active.
+    /// No extents, with a list in each lruvec for each of `active`, which says whether it counts as active.
     pub fn new(lruvecs: usize, active: &[bool], grain: u64) -> Self {
         // An extent that is said to have begun at 0 has always begun long ago.
         let lists = (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(grain, is_active)).collect();
@@ -45,7 +45,7 @@ impl Extents {
         }
     }
 
-    /// The place of a list among all.
+    /// Returns the index of a list among all.
     fn place_of(&self, lruvec: LruvecId, list: u8) -> usize {
         usize::from(lruvec.0) * self.per_lruvec + usize::from(list)
     }
@@ -58,7 +58,7 @@ impl Extents {
         self.lists[self.place_of(lruvec, 0)..][..self.per_lruvec].iter()
     }
 
-    /// So many bytes may come between two that belong together: see the module.
+    /// The most bytes that may come between two that share an extent: see the module.
     pub fn grain(&self) -> u64 {
         self.grain
     }
@@ -81,12 +81,12 @@ impl Extents {
         self.bytes[usize::from(lruvec.0)]
     }
 
-    /// Whether a list counts as active.
+    /// True if a list counts as active.
     pub fn is_active(&self, lruvec: LruvecId, list: u8) -> bool {
         self.list(lruvec, list).is_active
     }
 
-    /// From now on a list counts as active, or does no more.
+    /// Makes a list count as active from now on, or not.
     pub fn set_active(&mut self, lruvec: LruvecId, list: u8, is_active: bool) {
         let place = self.place_of(lruvec, list);
         if std::mem::replace(&mut self.lists[place].is_active, is_active) == is_active {
@@ -113,7 +113,7 @@ impl Extents {
         self.forgotten + self.slab.len()
     }
 
-    /// Forgets all but how many bytes and extents there are.
+    /// Forgets all but the number of bytes and extents.
     pub fn forget(&mut self) {
         self.forgotten = self.len();
         self.slab = Slab::default();
@@ -129,23 +129,23 @@ impl Extents {
         self.files.get(file).map_or(0, |cached| cached.active)
     }
 
-    /// How many bytes have come into memory or left it so far.
+    /// Bytes that have come into memory or left it so far.
     pub fn turnover_of_all(&self) -> u64 {
         self.turnover
     }
 
-    /// How many bytes of a file have come into memory or left it so far.
+    /// Bytes of a file that have come into memory or left it so far.
     pub fn turnover(&self, file: FileId) -> u64 {
         self.files.get(file).map_or(0, |cached| cached.turnover)
     }
 
-    /// So many bytes of a file come into memory, or leave it.
+    /// Counts bytes of a file that come into memory, or leave it.
     pub fn turn_over(&mut self, file: FileId, bytes: u64) {
         self.turnover += bytes;
         self.files.of(file).turnover += bytes;
     }
 
-    /// The files that have bytes here.
+    /// The files that have extents.
     pub fn files(&self) -> impl Iterator<Item = FileId> {
         self.files.iter().filter(|(_, cached)| cached.bytes > 0).map(|(file, _)| file)
     }
@@ -173,9 +173,9 @@ impl Extents {
         found.into_iter().flatten().map(|slot| (slot, &self.slab[slot]))
     }
 
-    /// The first of them.
+    /// The first extent of a file with bytes in `start..end`.
     pub fn first_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
-        // As whoever goes through a range from its start asks in the end.
+        // A walk through a range from its start asks for this in the end.
         let cached = self.files.get(file).filter(|_| start < end)?;
         // A call asks several times for the same place.
         let found = self.slab.get(cached.found.get());
@@ -194,13 +194,13 @@ impl Extents {
         }
     }
 
-    /// The last of them.
+    /// The last extent of a file with bytes in `start..end`.
     pub fn last_in(&self, file: FileId, start: u64, end: u64) -> Option<(Slot, Extent)> {
         let slot = self.files.get(file).filter(|_| start < end)?.starting_before(end)?;
         (self.slab[slot].end > start).then(|| (slot, self.slab[slot]))
     }
 
-    /// Bytes that were in no list come to the head of one.
+    /// Inserts bytes that were in no list at the head of one.
     pub fn insert_newest(&mut self, file: FileId, start: u64, end: u64, state: State) {
         debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
         if start >= end {
@@ -225,20 +225,20 @@ impl Extents {
         }
     }
 
-    /// Whether bytes from `at` on that come to the head of a list may join an extent.
+    /// True if bytes from `at` on that come to the head of a list may join an extent.
     fn grows_up(&self, slot: Slot, at: u64, state: State, now: u64) -> bool {
         let extent = &self.slab[slot];
         let is_newest = extent.newer == NONE && extent.state == state;
         extent.end == at && (is_newest || self.is_young(slot, state, now))
     }
 
-    /// Whether an extent of this state began at most a grain ago, by the time of its list.
+    /// True if an extent of this state began at most `grain` bytes ago, by the time of its list.
     fn is_young(&self, slot: Slot, state: State, now: u64) -> bool {
         let extent = &self.slab[slot];
         extent.state == state && now - extent.begun <= self.grain
     }
 
-    /// Bytes that were in no list come to the tail of one.
+    /// Inserts bytes that were in no list at the tail of one.
     pub fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
         debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
         self.count(file, state, end - start);
@@ -270,7 +270,7 @@ impl Extents {
         if extent.start < start { self.split(slot, start) } else { slot }
     }
 
-    /// The bytes from `at` on become an extent of their own, which is returned.
+    /// Splits an extent at `at` and returns the second part.
     fn split(&mut self, slot: Slot, at: u64) -> Slot {
         let whole = self.slab[slot];
         self.slab[slot].end = at;
@@ -347,7 +347,7 @@ impl Extents {
         (joined.end, joined.begun) = (other.end, joined.begun.min(other.begun));
     }
 
-    /// Whether sums, links and order by offset agree, and no two neighbours should be one.
+    /// True if sums, links and order by offset agree, and no two neighbours should be one.
     pub fn is_consistent(&self) -> bool {
         if self.forgotten > 0 {
             return true;

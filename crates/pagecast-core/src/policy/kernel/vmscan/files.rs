@@ -1,4 +1,6 @@
-//! What is kept for each file, and which of its bytes are in which extent.
+//! Keeps one value for each file, and the extents of a file by offset.
+//!
+//! Ours: the kernel has `struct address_space` with its tree of folios.
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::slab::{NONE, Slot};
@@ -6,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// One value for each file. Files are numbered from 0, so their numbers are places.
+/// One value for each file. Files are numbered from 0, so the number is the index.
 #[derive(Default)]
 pub struct ByFile<T>(Vec<T>);
 
@@ -36,16 +38,16 @@ impl<T: Default> ByFile<T> {
     }
 }
 
-/// The extents of a file by where they start, how many bytes they are, and how many of those are active.
+/// The extents of a file by their starts, with their bytes and active bytes.
 pub struct Cached {
     extents: BTreeMap<u64, Slot>,
-    /// The last of them. Files grow at their end: it is asked for more often than all others.
+    /// The last extent. Files grow at their end: it is asked for more often than all others.
     last: Option<(u64, Slot)>,
-    /// Where the last extent was that somebody looked for; there may be none, or another one, by now.
+    /// The extent that was looked up last; its slot may be empty, or hold another one, by now.
     pub found: Cell<Slot>,
     pub bytes: u64,
     pub active: u64,
-    /// How many bytes have come into memory or left it so far.
+    /// Bytes that have come into memory or left it so far.
     pub turnover: u64,
 }
 
@@ -63,19 +65,19 @@ impl Default for Cached {
 }
 
 impl Cached {
-    /// Bytes come into a list.
+    /// Counts bytes that come into a list.
     pub fn count(&mut self, active: bool, bytes: u64) {
         self.bytes += bytes;
         self.active += if active { bytes } else { 0 };
     }
 
-    /// Bytes leave a list.
+    /// Counts bytes that leave a list.
     pub fn discount(&mut self, active: bool, bytes: u64) {
         self.bytes -= bytes;
         self.active -= if active { bytes } else { 0 };
     }
 
-    /// An extent comes.
+    /// Adds an extent.
     pub fn insert(&mut self, start: u64, slot: Slot) {
         self.extents.insert(start, slot);
         if self.last.is_none_or(|(last, _)| last <= start) {
@@ -83,7 +85,7 @@ impl Cached {
         }
     }
 
-    /// The extent that starts there goes.
+    /// Removes the extent that starts there.
     pub fn remove(&mut self, start: u64) {
         self.extents.remove(&start);
         if self.last.is_some_and(|(last, _)| last == start) {
@@ -91,32 +93,32 @@ impl Cached {
         }
     }
 
-    /// All extents go, but are counted still.
+    /// Forgets all extents, but keeps their counts.
     pub fn forget(&mut self) {
         (self.extents, self.last) = (BTreeMap::new(), None);
     }
 
-    /// How many extents there are.
+    /// The number of extents.
     pub fn len(&self) -> usize {
         self.extents.len()
     }
 
-    /// Where extents start, and which those are.
+    /// The starts of all extents, and their slots.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Slot)> {
         self.extents.iter().map(|(&start, &slot)| (start, slot))
     }
 
-    /// The extents that start there.
+    /// The extents with these starts.
     pub fn range(&self, starts: Range<u64>) -> impl Iterator<Item = Slot> {
         self.extents.range(starts).map(|(_, &slot)| slot)
     }
 
-    /// The last extent of all.
+    /// The last extent.
     pub fn last(&self) -> Option<Slot> {
         self.last.map(|(_, slot)| slot)
     }
 
-    /// The last extent of all, if it starts before `at`.
+    /// The last extent, if it starts before `at`.
     fn last_before(&self, at: u64) -> Option<Slot> {
         self.last.filter(|&(start, _)| start < at).map(|(_, slot)| slot)
     }

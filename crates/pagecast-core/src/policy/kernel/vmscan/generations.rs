@@ -1,14 +1,16 @@
-//! The multi-generational lists: generations instead of an inactive and an active list, tiers by the number of reads.
+//! Keeps the multi-generational lists: generations instead of an inactive and an active list, tiers by the number of reads.
 //!
-//! Source: `mm/vmscan.c`, `mm/workingset.c`, `include/linux/mm_inline.h` (all that is called `lru_gen`), Linux 6.12 and
-//! 6.16; what Linux 6.14 changed ("mm/mglru: rework workingset protection", "rework refault detection", "rework aging
-//! feedback") is [`LruGen::reworked`]. The generations of a lruvec are numbered from `min_seq` to `max_seq`, two at least
-//! and four at most. A read moves no page, it only counts. Reclaim takes the tail of the oldest generation: pages of
-//! tiers that have come back more often than those read once move to the next generation, so do dirty ones, the others
-//! leave. Without pages that come back the first to come is the first to go.
+//! Source: `mm/vmscan.c`, `mm/workingset.c`, `include/linux/mm_inline.h` (all `lru_gen` functions), Linux 6.12 and 6.16; the changes of
+//! Linux 6.14 ("mm/mglru: rework workingset protection", "rework refault detection", "rework aging feedback") are [`LruGen::reworked`].
 //!
-//! Left out: all that is found in page tables, so that only ageing for lack of old pages remains; anonymous pages, which
-//! without swap have no part in it; the order in which memory control groups are visited; `CONFIG_LRU_GEN_STATS`.
+//! - The generations of a lruvec are numbered from `min_seq` to `max_seq`, two at least and four at most.
+//! - A read moves no page, it only counts.
+//! - Reclaim takes the tail of the oldest generation. Dirty pages move to the next generation. So do pages of tiers that have come back
+//!   more often than pages read once. The others leave.
+//! - Without refaults the first page to come is the first to go.
+//!
+//! Left out: page table walks, so that only ageing for lack of old pages remains; anonymous pages, which have no part in it without swap;
+//! the order in which memory cgroups are visited; `CONFIG_LRU_GEN_STATS`.
 
 mod refs;
 mod shrink;
@@ -22,10 +24,10 @@ pub const MIN_NR_GENS: u64 = 2;
 /// `include/linux/mmzone.h`: there is a list for each; generations take turns.
 pub const MAX_NR_GENS: u64 = 4;
 
-/// Which lists count as active before the first ageing.
+/// The lists that count as active before the first ageing.
 pub const ACTIVE_AT_FIRST: [bool; MAX_NR_GENS as usize] = [false, false, true, true];
 
-/// The generations of one lruvec, and which of their pages come back.
+/// The generations of one lruvec, and the refaults of their tiers.
 #[derive(Clone, Copy, Debug)]
 pub struct Generations {
     pub min_seq: u64,
@@ -56,7 +58,7 @@ impl Generations {
         (self.min_seq..=self.max_seq).map(list)
     }
 
-    /// Whether there is a generation that may be evicted.
+    /// True if there is a generation that may be evicted.
     fn is_evictable(&self) -> bool {
         self.min_seq + MIN_NR_GENS <= self.max_seq
     }
@@ -73,7 +75,7 @@ impl Generations {
         }
     }
 
-    /// Whether pages that left when `min_seq` was the oldest generation came back soon: `lru_gen_test_recent`.
+    /// True if refaults of pages that left when `min_seq` was the oldest generation are recent: `lru_gen_test_recent`.
     pub fn is_recent(&self, version: LruGen, min_seq: u64) -> bool {
         if version.reworked { self.max_seq.abs_diff(min_seq) < MAX_NR_GENS } else { min_seq == self.min_seq }
     }

@@ -1,8 +1,10 @@
-//! One list: extents in the order in which they will be reclaimed, the oldest first.
+//! Keeps one list: extents in the order in which they will be reclaimed, the oldest first.
+//!
+//! Source: `include/linux/list.h`, for extents instead of folios.
 
 use crate::policy::kernel::vmscan::slab::{NONE, Slab, Slot};
 
-/// The two ends of a list and how much is between them. The kernel's head is the newest, its tail the oldest.
+/// The two ends of a list and the bytes between them. The kernel's head is the newest, its tail the oldest.
 #[derive(Clone, Debug)]
 pub struct List {
     pub oldest: Slot,
@@ -10,17 +12,17 @@ pub struct List {
     pub bytes: u64,
     /// All bytes that have ever come to the head: the time by which extents of this list are dated.
     pub inserted: u64,
-    /// Whether its bytes count as active.
+    /// True if its bytes count as active.
     pub is_active: bool,
 }
 
 impl List {
-    /// An empty one whose time starts at `inserted`.
+    /// An empty list whose time starts at `inserted`.
     pub fn new(inserted: u64, is_active: bool) -> Self {
         List { oldest: NONE, newest: NONE, bytes: 0, inserted, is_active }
     }
 
-    /// Forgets its extents, but not how many bytes they are.
+    /// Forgets its extents, but not their bytes.
     pub fn forget(&mut self) {
         (self.oldest, self.newest) = (NONE, NONE);
     }

@@ -1,4 +1,6 @@
-//! The lists of a host: which pages are in memory, and in which list or generation.
+//! Holds the lists of a host: which pages are in memory, and in which list or generation.
+//!
+//! Source: `mm/swap.c`, `mm/vmscan.c`, `mm/workingset.c`, Linux 6.16. The rules of both replacement policies are beside this file.
 
 use crate::policy::FileId;
 use crate::policy::kernel::address_space::page_state::Busy;
@@ -10,7 +12,7 @@ use crate::policy::kernel::vmscan::scan_control::{Demand, Reclaimed};
 use crate::policy::kernel::vmscan::shadows::{Shadow, Shadows, Token};
 use crate::policy::kernel::vmscan::slab::{Extent, Slot, State};
 
-/// By which rules pages are chosen.
+/// The rules by which pages are evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
     /// An inactive and an active list, as in some version of Linux.
@@ -19,14 +21,14 @@ pub enum Replacement {
     Generations(LruGen),
 }
 
-/// What decides about the pages of one node and memory control group, besides their order.
+/// The state of the pages of one node and memory cgroup, besides their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lruvec {
     /// Bytes evicted and bytes activated so far: `nonresident_age`.
     pub age: u64,
-    /// With two lists: whether evicted pages have come back as active ones since the last reclaim.
+    /// With two lists: true if evicted pages have come back as active ones since the last reclaim.
     pub refaulted: bool,
-    /// With generations: which there are, and what has come back.
+    /// With generations: their numbers, and the refaults.
     pub generations: Generations,
 }
 
@@ -39,7 +41,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Empty ones, of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
+    /// Empty lists of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
     pub fn new(replacement: Replacement, lruvecs: usize, memory: u64, grain: u64) -> Self {
         let (active, remembered) = match replacement {
             Replacement::TwoLists(version) => {
@@ -59,7 +61,7 @@ impl Lists {
         &mut self.lruvecs[usize::from(lruvec.0)]
     }
 
-    /// The list in which new pages begin, and their state.
+    /// Returns the list in which new pages begin, and their state.
     pub fn fresh(&self, lruvec: LruvecId) -> State {
         match self.replacement {
             Replacement::TwoLists(_) => State::fresh(lruvec, INACTIVE),
@@ -67,7 +69,7 @@ impl Lists {
         }
     }
 
-    /// The list whose tail is reclaimed.
+    /// Returns the list whose tail is reclaimed.
     pub fn first_reclaimed(&self, lruvec: LruvecId) -> u8 {
         match self.replacement {
             Replacement::TwoLists(_) => INACTIVE,
@@ -75,7 +77,7 @@ impl Lists {
         }
     }
 
-    /// Bytes that are not in memory have been read from the device.
+    /// Inserts bytes that have been read from the device.
     pub fn insert_read(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) -> Inserted {
         self.extents.turn_over(file, end - start);
         let mut total = Inserted::default();
@@ -93,7 +95,7 @@ impl Lists {
         total
     }
 
-    /// Bytes that are not in memory are written there. That they may have been before does not count.
+    /// Inserts bytes that are written and were not in memory. An earlier eviction of them does not count.
     pub fn insert_written(&mut self, lruvec: LruvecId, file: FileId, start: u64, end: u64) {
         self.shadows.forget(file, start, end);
         self.extents.turn_over(file, end - start);
@@ -101,7 +103,7 @@ impl Lists {
         self.check();
     }
 
-    /// A read has copied these bytes, those of them that are in memory.
+    /// Marks the bytes that a read has copied, as far as they are in memory.
     pub fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
         match self.replacement {
             Replacement::TwoLists(_) => self.folio_mark_accessed(file, start, end),
@@ -110,12 +112,12 @@ impl Lists {
         self.check();
     }
 
-    /// Frees `want` bytes, or all that are clean if those are fewer.
+    /// Frees `want` bytes, or all clean ones if those are fewer.
     pub fn reclaim(&mut self, lruvec: LruvecId, want: u64, busy: &impl Busy) -> Reclaimed {
         self.shrink(lruvec, Demand::Exactly(want), busy)
     }
 
-    /// kswapd frees `want` bytes at least, of a node that is balanced when `high` are free.
+    /// Frees at least `want` bytes as kswapd does, of a node that is balanced when `high` are free.
     pub fn balance(&mut self, lruvec: LruvecId, want: u64, high: u64, busy: &impl Busy) -> Reclaimed {
         self.shrink(lruvec, Demand::Balance { want, high }, busy)
     }
@@ -132,7 +134,7 @@ impl Lists {
         reclaimed
     }
 
-    /// The pages of an extent leave; what is known of them is remembered.
+    /// Evicts the pages of an extent, and remembers their state.
     pub fn evict(&mut self, slot: Slot, token: Token) {
         let gone = self.extents.take(slot);
         self.extents.turn_over(gone.file, gone.len());
@@ -143,10 +145,10 @@ impl Lists {
         self.shadows.leave(gone.file, shadow);
     }
 
-    /// These bytes have been written: those that reclaim had set aside are the next to be freed.
+    /// Notes that bytes have been written: those that reclaim had set aside are the next to be freed.
     ///
-    /// `mm/swap.c: folio_rotate_reclaimable`. The lowest of them go first, as in all extents; in the kernel the last to
-    /// be written does.
+    /// `mm/swap.c: folio_rotate_reclaimable`. The lowest of them go first, as in all extents; in the kernel the last to be written
+    /// does.
     pub fn written(&mut self, file: FileId, start: u64, end: u64) {
         let mut until = end;
         while let Some((slot, extent)) = self.extents.last_in(file, start, until) {
@@ -163,7 +165,7 @@ impl Lists {
         self.check();
     }
 
-    /// Bytes that were to be dropped but are dirty or under write-back: to be freed when they are written.
+    /// Marks bytes that were to be dropped but are dirty or under writeback: they are freed when they are written.
     ///
     /// `mm/swap.c: deactivate_file_folio`.
     pub fn deactivate(&mut self, file: FileId, start: u64, end: u64) {
@@ -186,7 +188,7 @@ impl Lists {
         self.check();
     }
 
-    /// Bytes leave otherwise than by reclaim, and nothing is remembered of them.
+    /// Removes bytes otherwise than by reclaim; nothing is remembered of them.
     ///
     /// `mm/truncate.c`: truncation, and dropping clean pages.
     pub fn remove(&mut self, file: FileId, start: u64, end: u64) {
@@ -199,8 +201,7 @@ impl Lists {
         self.check();
     }
 
-    /// Nothing will be read or reclaimed any more: what was evicted does not matter, nor, unless somebody will look, which bytes
-    /// are where. What is counted stays.
+    /// Forgets what only reads and reclaim would need, and the extents unless `keeps_extents`. Counts stay.
     pub fn retire(&mut self, keeps_extents: bool) {
         self.shadows = Shadows::new(self.lruvecs.len(), 0);
         if !keeps_extents {
@@ -208,7 +209,7 @@ impl Lists {
         }
     }
 
-    /// Whether the byte at `at` is in memory, and up to where that is the same, `end` at most.
+    /// True if the byte at `at` is in memory; and the end of that run, `end` at most.
     pub fn run(&self, file: FileId, at: u64, end: u64) -> (bool, u64) {
         match self.extents.first_in(file, at, end) {
             None => (false, end),
@@ -222,14 +223,14 @@ impl Lists {
         }
     }
 
-    /// Tells of the bytes of `start..end` that are in memory how many are in whose lists, run by run.
+    /// Calls `tell` for each run of `start..end` in memory, with its lruvec and bytes.
     pub fn placed(&self, file: FileId, start: u64, end: u64, mut tell: impl FnMut(LruvecId, u64)) {
         for (_, extent) in self.extents.within(file, start, end) {
             tell(extent.state.lruvec, extent.end.min(end) - extent.start.max(start));
         }
     }
 
-    /// Whose lists the byte at `at` is in, if it is in memory, and up to where that is so.
+    /// Returns the lruvec of the byte at `at`, if it is in memory, and the end of that run.
     pub fn place(&self, file: FileId, at: u64, end: u64) -> Option<(LruvecId, u64)> {
         let extents = self.extents.within(file, at, end).map(|(_, extent)| extent);
         let mut until = None;
@@ -245,28 +246,28 @@ impl Lists {
         until.map(|(lruvec, to)| (lruvec, to.min(end)))
     }
 
-    /// How many bytes of `start..end` are in memory.
+    /// Returns how many bytes of `start..end` are in memory.
     pub fn cached_within(&self, file: FileId, start: u64, end: u64) -> u64 {
         let within = self.extents.within(file, start, end);
         within.map(|(_, extent)| extent.end.min(end) - extent.start.max(start)).sum()
     }
 
-    /// How many bytes of a file are in memory.
+    /// The bytes of a file in memory.
     pub fn of_file(&self, file: FileId) -> u64 {
         self.extents.of_file(file)
     }
 
-    /// How many bytes of a file count as active.
+    /// The bytes of a file that count as active.
     pub fn active_of_file(&self, file: FileId) -> u64 {
         self.extents.active_of_file(file)
     }
 
-    /// How many bytes have come into memory or left it so far.
+    /// Bytes that have come into memory or left it so far.
     pub fn turnover_of_all(&self) -> u64 {
         self.extents.turnover_of_all()
     }
 
-    /// How many bytes of a file have come into memory or left it so far.
+    /// Bytes of a file that have come into memory or left it so far.
     pub fn turnover(&self, file: FileId) -> u64 {
         self.extents.turnover(file)
     }
@@ -286,7 +287,7 @@ impl Lists {
         self.extents.counted(lruvec, true)
     }
 
-    /// The same of all lruvecs.
+    /// The active bytes of all lruvecs.
     pub fn all_active(&self) -> u64 {
         self.extents.all_active()
     }
@@ -301,12 +302,12 @@ impl Lists {
         self.extents.all_bytes()
     }
 
-    /// How many extents there are.
+    /// The number of extents.
     pub fn extents(&self) -> usize {
         self.extents.len()
     }
 
-    /// What counts as active, or what does not, the next to be reclaimed first.
+    /// The runs that count as active, or those that do not, the next to be reclaimed first.
     pub fn listed(&self, lruvec: LruvecId, active: bool) -> impl Iterator<Item = Listed> {
         let lists = match self.replacement {
             Replacement::TwoLists(_) => vec![INACTIVE, ACTIVE],
@@ -321,7 +322,7 @@ impl Lists {
         })
     }
 
-    /// In debug builds everything is checked after every change, as long as that is quick.
+    /// Checks everything after every change in debug builds, as long as that is quick.
     pub fn check(&self) {
         debug_assert!(self.extents.len() > 100 || self.extents.is_consistent(), "lists and files agree");
     }

@@ -1,6 +1,6 @@
-//! What comes into generations, and what reads and evictions change.
+//! Inserts pages into generations, counts their reads, and judges their refaults.
 //!
-//! Source: see `generations`.
+//! Source: `mm/workingset.c`, `mm/swap.c`, Linux 6.12 and 6.16; see `generations`.
 
 use crate::policy::FileId;
 use crate::policy::kernel::version::LruGen;
@@ -15,12 +15,12 @@ impl Lists {
         &self.lruvecs[usize::from(lruvec.0)].generations
     }
 
-    /// The list in which new pages begin, and their state.
+    /// Returns the list in which new pages begin, and their state.
     pub fn lru_gen_fresh(&self, version: LruGen, lruvec: LruvecId) -> State {
         State::fresh(lruvec, list(self.generations(lruvec).insertion(version, false)))
     }
 
-    /// A read has copied these bytes: `mm/swap.c: lru_gen_inc_refs` (`folio_inc_refs` before 6.14).
+    /// Counts a read of these bytes: `mm/swap.c: lru_gen_inc_refs` (`folio_inc_refs` before 6.14).
     pub fn lru_gen_inc_refs(&mut self, version: LruGen, file: FileId, start: u64, end: u64) {
         let mut at = start;
         while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
@@ -33,7 +33,7 @@ impl Lists {
         }
     }
 
-    /// Evicted bytes are read again: `mm/workingset.c: lru_gen_refault`.
+    /// Inserts evicted bytes that are read again: `mm/workingset.c: lru_gen_refault`.
     pub fn lru_gen_refault(
         &mut self,
         version: LruGen,
@@ -58,7 +58,7 @@ impl Lists {
         inserted
     }
 
-    /// What becomes of pages that could not be dropped, and whether they go to the head of a list.
+    /// Returns the state of pages that could not be dropped, and whether they go to the head of a list.
     ///
     /// `mm/swap.c: lru_deactivate_file`, `lru_gen_clear_refs` since 6.14.
     pub fn lru_gen_deactivated(&self, version: LruGen, state: State) -> (State, bool) {

@@ -1,25 +1,27 @@
-//! The lists of one node and memory cgroup, and what is told of pages that come into them.
+//! Names the lists of one node and memory cgroup, and counts refaults.
+//!
+//! Source: `include/linux/mmzone.h: struct lruvec`, Linux 6.16.
 
 use crate::policy::FileId;
 
-/// With two lists, the number of the one that is reclaimed.
+/// The list that is reclaimed, of the two lists.
 pub const INACTIVE: u8 = 0;
 
-/// And of the other.
+/// The active list, of the two lists.
 pub const ACTIVE: u8 = 1;
 
-/// The lists of a node and memory control group.
+/// The lists of a node and memory cgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LruvecId(pub u16);
 
-/// How many of the bytes read had been in memory before, and what became of them.
+/// The bytes read that had been in memory before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inserted {
-    /// Evicted before: `workingset_refault_file`.
+    /// Bytes that had been evicted: `workingset_refault_file`.
     pub refaulted: u64,
-    /// Of these, active at once: `workingset_activate_file`.
+    /// The refaulted bytes that became active at once: `workingset_activate_file`.
     pub activated: u64,
-    /// Of these, active before they were evicted: `workingset_restore_file`.
+    /// The refaulted bytes that had been active before: `workingset_restore_file`.
     pub restored: u64,
 }
 
@@ -34,11 +36,11 @@ impl Inserted {
 /// A run of bytes in a list or generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Whose.
+    /// The file,
     pub file: FileId,
-    /// First byte.
+    /// the first byte,
     pub start: u64,
-    /// Behind the last.
+    /// and the end.
     pub end: u64,
     /// Read once since it came into this list.
     pub referenced: bool,

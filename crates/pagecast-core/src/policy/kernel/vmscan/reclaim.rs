@@ -1,13 +1,15 @@
-//! Two lists: which pages leave when memory is wanted.
+//! Evicts pages from the two lists.
 //!
-//! `mm/vmscan.c: shrink_lruvec, shrink_inactive_list, shrink_active_list, inactive_is_low, prepare_scan_control`, Linux
-//! 6.16. The inactive list is scanned from its tail: clean pages are freed, others set aside at the head of the
-//! active list until they are written. Each pass scans a share of both lists, of the active one only if the inactive
-//! is low or evicted pages have come back as active ones; what is scanned there goes to the head of the inactive list.
+//! Source: `mm/vmscan.c: shrink_lruvec, shrink_inactive_list, shrink_active_list, inactive_is_low, prepare_scan_control`, Linux 6.16.
 //!
-//! An extent is freed from its low end, where its oldest bytes are. A pass that frees all that it may has scanned the same
-//! part of its share of both lists; the kernel alternates between them in batches.
-//! Left out: mapped pages, anonymous pages, protection of memory control groups, sleeping until pages are written.
+//! - The inactive list is scanned from its tail. Clean pages are freed, others set aside at the head of the active list until they are
+//!   written.
+//! - Each pass scans a share of both lists; of the active one only if the inactive is low or refaults were activated.
+//! - Pages scanned in the active list go to the head of the inactive list.
+//!
+//! An extent is freed from its low end, where its oldest bytes are. A pass that frees all that it may has scanned the same part of its
+//! share of both lists; the kernel alternates between them in batches. Left out: mapped pages, anonymous pages, protection of memory
+//! cgroups, sleeping until pages are written.
 
 use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::version::TwoLists;
@@ -21,7 +23,7 @@ use crate::policy::kernel::vmscan::slab::{Slot, State};
 use crate::stop;
 
 impl TwoLists {
-    /// Whether the active list is too long: longer than the inactive by a factor that is the root of ten times the GiB in both.
+    /// True if the active list is too long: longer than the inactive by the root of ten times the GiB in both.
     ///
     /// Before 4.7 it should not be longer at all (`inactive_file_is_low_global`).
     pub fn is_inactive_low(self, inactive: u64, active: u64) -> bool {
@@ -32,10 +34,10 @@ impl TwoLists {
 }
 
 impl Lists {
-    /// Frees what is demanded, or all that are clean if those are fewer.
+    /// Frees as much as is demanded, or all clean pages if those are fewer.
     ///
-    /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed,
-    /// from its tail to the active head. So nothing is clean any more when as many as there are were found unclean in turn.
+    /// Pages go round, from the tail of the active list to the head of the inactive one and, if they cannot be freed, from its tail to
+    /// the active head. So no clean page is left when as many as there are were found unclean in turn.
     pub fn shrink_lruvec(
         &mut self,
         version: TwoLists,
@@ -84,7 +86,7 @@ impl Lists {
         total.demoted += demoted;
     }
 
-    /// Evicted pages that came back show that the active list may be what is used no more.
+    /// True if refaults were activated since the last reclaim: the active list may hold pages that are used no more.
     fn may_deactivate(&self, version: TwoLists, lruvec: LruvecId) -> bool {
         let refaulted = version.refaults_deactivate && self.lruvecs[usize::from(lruvec.0)].refaulted;
         refaulted || version.is_inactive_low(self.inactive(lruvec), self.active(lruvec))
@@ -132,7 +134,7 @@ impl Lists {
         self.activate(extent.file, extent.start, extent.end, state);
     }
 
-    /// The oldest active bytes become the newest inactive ones; they stay referenced if they were.
+    /// Moves the oldest active bytes to the head of the inactive list; they stay referenced if they were.
     fn shrink_active(&mut self, lruvec: LruvecId, bytes: u64) {
         let mut left = bytes;
         while let Some((slot, extent)) = self.extents.oldest(lruvec, ACTIVE).filter(|_| left > 0) {
@@ -146,7 +148,7 @@ impl Lists {
         }
     }
 
-    /// What becomes of pages that could not be dropped.
+    /// Returns the state of pages that could not be dropped.
     pub fn deactivated(state: State) -> State {
         State { list: INACTIVE, referenced: false, reclaim: true, ..state }
     }

@@ -1,4 +1,4 @@
-//! What a pass of reclaim wants, and what it has found.
+//! Sets the goal of a pass of reclaim, and collects its results.
 //!
 //! Source: `mm/vmscan.c: struct scan_control`, Linux 6.16.
 
@@ -8,13 +8,13 @@ use crate::policy::kernel::page::PAGE;
 /// Pages taken off a list at a time: `include/linux/swap.h: SWAP_CLUSTER_MAX`.
 pub const BATCH: u64 = 32 * PAGE;
 
-/// How much a reclaim is to free, in bytes.
+/// The goal of a reclaim, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Demand {
-    /// So much and no more.
+    /// So many and no more.
     Exactly(u64),
-    /// What kswapd frees, so much at least: a pass over the lists goes on when that is free, until it has freed all that a balanced
-    /// node has free, and the next one scans more only if it has scanned less than that.
+    /// The goal of kswapd: at least `want`. A pass over the lists goes on until it has freed `high`, the free memory of a balanced
+    /// node. The next one scans a larger share only if this one has scanned less than that.
     ///
     /// `mm/vmscan.c: balance_pgdat, kswapd_shrink_node`.
     Balance { want: u64, high: u64 },
@@ -27,7 +27,7 @@ impl Demand {
         }
     }
 
-    /// What will have been freed when a pass ends that begins when so much has been.
+    /// Returns how much will have been freed at the end of a pass that begins at `freed`.
     pub fn until(self, freed: u64) -> u64 {
         match self {
             Demand::Exactly(want) => want,
@@ -35,7 +35,7 @@ impl Demand {
         }
     }
 
-    /// Whether a pass that has scanned and freed so much is followed by one over a larger share.
+    /// True if a pass that has scanned and freed so much is followed by one over a larger share.
     pub fn raises_priority(self, scanned: u64, freed: u64) -> bool {
         match self {
             Demand::Exactly(_) => true,
@@ -44,22 +44,22 @@ impl Demand {
     }
 }
 
-/// What a reclaim found, in bytes.
+/// The results of a reclaim, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimed {
     /// Free now.
     pub freed: u64,
-    /// Set aside because dirty.
+    /// Set aside because they are dirty.
     pub dirty: u64,
-    /// Set aside because under write-back.
+    /// Set aside because they are under writeback.
     pub writeback: u64,
-    /// Looked at in the inactive list, or the oldest generation.
+    /// Scanned in the inactive list, or the oldest generation.
     pub scanned: u64,
     /// With two lists: moved from the active to the inactive one.
     pub demoted: u64,
-    /// With generations: moved to the next one because pages like these have come back.
+    /// With generations: moved to the next one because pages of their tier have come back.
     pub protected: u64,
-    /// A batch had only dirty pages that nobody writes: all flushers are to be woken.
+    /// True if a batch had only dirty pages that nobody writes: all flushers are to be woken.
     pub all_dirty: bool,
 }
 
@@ -74,7 +74,7 @@ impl Reclaimed {
     }
 }
 
-/// Watches for a batch of only dirty pages among those scanned in a pass.
+/// Looks for a batch of only dirty pages among those scanned in a pass.
 #[derive(Default)]
 pub struct Batches {
     pub scanned: u64,
@@ -90,12 +90,12 @@ impl Batches {
         self.all_dirty |= self.dirty_batch().is_some_and(|batch| batch + BATCH <= self.scanned);
     }
 
-    /// The last batch may be a short one.
+    /// Ends the last batch, which may be a short one.
     pub fn finish(self) -> bool {
         self.all_dirty || self.dirty_batch().is_some_and(|batch| batch < self.scanned)
     }
 
-    /// Where the first batch starts that has had only dirty pages so far.
+    /// Returns the start of the first batch that has had only dirty pages so far.
     pub fn dirty_batch(&self) -> Option<u64> {
         self.dirty_from.map(|from| from.next_multiple_of(BATCH))
     }

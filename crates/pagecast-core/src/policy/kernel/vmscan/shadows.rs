@@ -1,10 +1,9 @@
-//! What is remembered of evicted pages: how old their lists were then, to judge whether they come back soon.
+//! Remembers evicted pages with the age of their lists, to judge their refaults.
 //!
-//! `mm/workingset.c`, Linux 6.16. A list's age grows by each page evicted and each page activated, so a run of bytes
-//! that were evicted one after the other has ages that rise with the offset: one entry tells all of them.
-//! Forgotten is what left longer ago than all memory ago, for no active list is as long as that. The kernel forgets
-//! by the number of nodes that hold such entries, an eighth of the pages, each with up to 64: with generations, which do
-//! not ask how long ago, eight times the memory is remembered.
+//! Source: `mm/workingset.c`, Linux 6.16. A list's age grows by each page evicted and each page activated. So the bytes of a run that were
+//! evicted one after the other have ages that rise with the offset, and one entry holds all of them. An entry older than all of memory is
+//! forgotten: no active list is as long as that. The kernel limits the number of nodes with such entries, to an eighth of the pages, each
+//! with up to 64. With generations, which do not ask for the age, eight times the memory is remembered.
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::files::ByFile;
@@ -17,19 +16,19 @@ use std::collections::VecDeque;
 pub struct Shadow {
     pub start: u64,
     pub end: u64,
-    /// From these lists.
+    /// The lists from which it was evicted.
     pub lruvec: LruvecId,
-    /// How old those were when the first byte left; the next byte left one later.
+    /// The age of those lists when the first byte left; the next byte left one later.
     pub age: u64,
     pub token: Token,
 }
 
-/// What was known of the pages when they left.
+/// The state of evicted pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Token {
-    /// With two lists: whether they had been active before. With generations: whether they had been read often.
+    /// With two lists: true if they had been active. With generations: true if they had been read often.
     pub workingset: bool,
-    /// With generations: how often they had been read besides, and which generation was the oldest.
+    /// With generations: the count of further reads, and the oldest generation of then.
     pub refs: u8,
     pub min_seq: u64,
 }
@@ -44,7 +43,7 @@ impl Shadow {
         Shadow { start: at, age: self.age + (at - self.start), ..self }
     }
 
-    /// Whether `later` was evicted right after it and lies right behind it.
+    /// True if `later` was evicted right after it and lies right behind it.
     fn continues_in(&self, later: &Shadow) -> bool {
         self.end == later.start && self.age + self.len() == later.age && self.lruvec == later.lruvec
     }
@@ -57,9 +56,9 @@ impl Shadow {
 /// The shadows of all files.
 pub struct Shadows {
     by_file: ByFile<BTreeMap<u64, Shadow>>,
-    /// By lruvec, what was evicted, the oldest first; some of it has come back or gone since.
+    /// The evicted runs by lruvec, the oldest first; some of them have come back or gone since.
     evicted: Vec<VecDeque<(FileId, Shadow)>>,
-    /// How many bytes evicted later make one be forgotten.
+    /// The bytes evicted after a run that make it forgotten.
     most: u64,
 }
 
@@ -68,7 +67,7 @@ impl Shadows {
         Shadows { by_file: ByFile::default(), evicted: vec![VecDeque::new(); lruvecs], most }
     }
 
-    /// Remembers what has just been evicted.
+    /// Remembers a run that has just been evicted.
     pub fn leave(&mut self, file: FileId, gone: Shadow) {
         let known = self.by_file.of(file);
         let evicted = &mut self.evicted[usize::from(gone.lruvec.0)];
@@ -89,7 +88,7 @@ impl Shadows {
         self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
     }
 
-    /// Forgets what left when the lists were younger than `age`.
+    /// Forgets runs that left when the lists were younger than `age`.
     fn forget_before(&mut self, lruvec: LruvecId, age: u64) {
         let evicted = &mut self.evicted[usize::from(lruvec.0)];
         while let Some(&(file, old)) = evicted.front().filter(|(_, old)| old.age + old.len() <= age) {
@@ -105,7 +104,7 @@ impl Shadows {
         }
     }
 
-    /// Takes out the first that is remembered of `start..end`.
+    /// Takes out the first remembered run of `start..end`.
     pub fn take_first(&mut self, file: FileId, start: u64, end: u64) -> Option<Shadow> {
         let known = self.by_file.existing(file).filter(|known| start < end && !known.is_empty())?;
         let (&last, _) = known.range(..end).next_back().filter(|(_, shadow)| shadow.end > start)?;
@@ -123,12 +122,12 @@ impl Shadows {
         Some(Shadow { end: first.end.min(end), ..first })
     }
 
-    /// Forgets what is remembered of `start..end`.
+    /// Forgets the runs of `start..end`.
     pub fn forget(&mut self, file: FileId, start: u64, end: u64) {
         while self.take_first(file, start, end).is_some() {}
     }
 
-    /// How many runs are remembered.
+    /// The number of remembered runs.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.by_file.iter().map(|(_, known)| known.len()).sum()

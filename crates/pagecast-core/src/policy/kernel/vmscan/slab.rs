@@ -1,26 +1,26 @@
-//! The extents themselves: runs of a file's bytes whose pages are neighbours in one list and in one state.
+//! Stores the extents: runs of a file's bytes whose pages are neighbours in one list and in one state.
 //!
-//! They live in a slab and are known by their slots, so that lists and files can both point to them.
+//! Ours. Extents live in a slab and are known by their slots, so that lists and files can both point to them.
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
 
-/// Where an extent is in the slab.
+/// The index of an extent in the slab.
 pub type Slot = u32;
 
-/// No extent: what follows the last one of a list.
+/// No extent: the slot behind the last one of a list.
 pub const NONE: Slot = Slot::MAX;
 
-/// What the kernel keeps in the flags of each page. Pages of an extent have it in common.
+/// The flags that all pages of an extent have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// Whose lists it is in.
+    /// The lruvec whose list it is in.
     pub lruvec: LruvecId,
-    /// In which of them; what that means is the replacement policy's.
+    /// Its list; the replacement policy gives the number a meaning.
     pub list: u8,
     /// Read once since it came into this list: `PG_referenced`.
     pub referenced: bool,
-    /// How often it has been read beyond what the flags say: `LRU_REFS_MASK`. Only with generations.
+    /// The reads beyond those in the flags: `LRU_REFS_MASK`. Only with generations.
     pub refs: u8,
     /// `PG_workingset`. With two lists: has been active and was deactivated. With generations: read more than once.
     pub workingset: bool,
@@ -42,7 +42,7 @@ pub struct Extent {
     pub start: u64,
     pub end: u64,
     pub state: State,
-    /// How many bytes had come to its list's head when its first ones did.
+    /// The bytes that had come to its list's head when its first ones did.
     pub begun: u64,
     /// The next one towards the list's tail.
     pub older: Slot,
@@ -55,12 +55,12 @@ impl Extent {
         self.end - self.start
     }
 
-    /// Whether it has this byte.
+    /// True if it contains this byte.
     pub fn is_around(&self, file: FileId, at: u64) -> bool {
         self.file == file && (self.start..self.end).contains(&at)
     }
 
-    /// Whether `newer`, beside it in the list, could be one extent with it.
+    /// True if `newer`, beside it in the list, could be one extent with it.
     pub fn continues_in(&self, newer: &Extent) -> bool {
         self.file == newer.file && self.end == newer.start && self.state == newer.state
     }
@@ -91,7 +91,7 @@ impl Slab {
         extent
     }
 
-    /// What is in a slot, if there ever was anything.
+    /// Returns the extent in a slot, if there ever was one.
     pub fn get(&self, slot: Slot) -> Option<(Slot, Extent)> {
         self.extents.get(slot as usize).map(|&extent| (slot, extent))
     }

@@ -1,4 +1,4 @@
-//! The rules of the page lists, one by one; and any sequence of operations against lists of single pages.
+//! Checks the rules of the page lists one by one, and any sequence of operations against lists of single pages.
 
 use crate::policy::kernel::version::TwoLists;
 

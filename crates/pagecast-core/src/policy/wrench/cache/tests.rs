@@ -1,4 +1,4 @@
-//! Each step of Algorithms 2 and 3 alone, on a cache of 100 bytes.
+//! Checks each step of Algorithms 2 and 3 alone, on a cache of 100 bytes.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn dirty(file: HostFile, size: u64) -> (HostFile, u64, bool) {
     (file, size, true)
 }
 
-/// What a flush makes clean.
+/// Returns the blocks that a flush makes clean.
 fn flush(
     cache: &mut Cache,
     active: bool,

@@ -1,4 +1,4 @@
-//! A list against a plain vector: the same blocks in the same order, and the same firsts, after any sequence of changes.
+//! Compares a list with a plain vector: the same blocks in the same order, and the same firsts, after any sequence of changes.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const FILES: u32 = 3;
 
-/// What can happen to a list. Numbers choose among what is there. What has expired is made clean, or only asked for.
+/// A change of a list. Numbers choose among the blocks that are there. Expired blocks are made clean, or only asked for.
 #[derive(Clone, Debug)]
 enum Step {
     Push { file: u32, size: u64, dirty: bool, dirtied: u64 },

@@ -1,4 +1,4 @@
-//! What runs cost beside their bytes, and what is read ahead, worked out by hand from `mm/readahead.c`, Linux 6.16.
+//! Checks the cost of runs beside their bytes, and read-ahead, by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
 use crate::policy::kernel::Kernel;
@@ -64,7 +64,7 @@ fn the_pages_just_before_a_miss_are_counted_up_to_the_first_hole_or_the_limit() 
 }
 
 #[test]
-fn what_is_on_its_way_behind_a_read_comes_after_it_but_for_what_is_cached() {
+fn pages_in_flight_behind_a_read_come_after_it_except_for_cached_ones() {
     let span = Span { start: 0, end: 10 * PAGE, origin: 0, last: 10 * PAGE, call: PAGE, mapped: None };
     let reading = Reading {
         begin: 0,
@@ -136,7 +136,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
     pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
     let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
     assert_near(window.shape.least, LATENCY + 32.0 * TRANSFER);
-    // What has been evicted meanwhile of the window before is no part of it.
+    // Pages of the window before that have been evicted meanwhile are no part of it.
     let mut kernel = with_latency();
     let reader = read(&mut kernel, 16, 32);
     kernel.pages.drop_clean();
@@ -149,7 +149,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
 
 /// 640 pages are two requests: the first is there when all are but for the transfer of the second.
 #[test]
-fn what_is_read_ahead_comes_request_by_request() {
+fn read_ahead_comes_request_by_request() {
     let mut kernel = with_latency();
     let least = LATENCY + 640.0 * TRANSFER;
     read_ahead(
@@ -179,7 +179,7 @@ fn what_is_read_ahead_comes_request_by_request() {
 }
 
 #[test]
-fn what_has_been_transferred_of_it_does_not_come_again() {
+fn transferred_bytes_do_not_come_again() {
     for (done, from) in [(0, 0), (9 * PAGE, 9 * PAGE), (32 * PAGE, 32 * PAGE - 1)] {
         let mut kernel = with_latency();
         read_ahead(
@@ -219,7 +219,7 @@ fn read_ahead_has_numbers_of_its_own_that_begin_again() {
 }
 
 #[test]
-fn what_a_thread_reads_ahead_goes_behind_its_own_on_that_file_only() {
+fn read_ahead_goes_behind_the_same_thread_s_on_that_file_only() {
     let mut kernel = with_latency();
     let (one, other, nobody) = (OperationId(1), OperationId(2), OperationId(3));
     let mut out = Actions::default();

@@ -1,6 +1,6 @@
-//! The lists of dirty inodes of one flusher, and which of them is next.
+//! Lists the dirty inodes of one flusher, and chooses the next.
 //!
-//! Source: `fs/fs-writeback.c: queue_io, move_expired_inodes, requeue_io, redirty_tail`, Linux 6.16.
+//! Source: `fs/fs-writeback.c: queue_io, move_expired_inodes, requeue_io, redirty_tail`, Linux 6.16. Left out: `b_dirty_time`.
 
 use std::collections::VecDeque;
 
@@ -30,12 +30,12 @@ pub struct Inodes {
 }
 
 impl Inodes {
-    /// An inode has become dirty.
+    /// Adds an inode that has become dirty.
     pub fn add(&mut self, file: FileId, now: Nanos) {
         self.dirty.push_back(Listed { file, dirtied_when: now });
     }
 
-    /// The next one to be visited. When all that were taken on have had their turn, those left unfinished are taken on, and those
+    /// Returns the next inode to be visited. When all of `b_io` have had their turn, those left unfinished are taken on, with those
     /// that have been dirty for `age`.
     pub fn next(&mut self, dirty: &DirtyPages, now: Nanos, age: Nanos) -> Option<Listed> {
         loop {
@@ -55,17 +55,17 @@ impl Inodes {
         self.io.extend(self.dirty.drain(..due));
     }
 
-    /// Whether there are some that were taken on and have not had their turn.
+    /// True if inodes that were taken on have not had their turn.
     pub fn has_taken_on(&self, dirty: &DirtyPages) -> bool {
         self.io.iter().any(|inode| inode.is_current(dirty))
     }
 
-    /// Whether an inode may be one of the next two.
+    /// True if an inode may be one of the next two.
     pub fn may_be_next(&self, file: FileId) -> bool {
         self.io.len() < 2 || self.io.iter().take(2).any(|inode| inode.file == file)
     }
 
-    /// Pages of an inode that has had its turn are dirty again: it is next.
+    /// Takes an inode on again whose pages are dirty again after its turn: it is next.
     pub fn take_on_again(&mut self, file: FileId, dirty: &DirtyPages) {
         let is_listed = |inode: &&Listed| inode.file == file && inode.is_current(dirty);
         if self.io.iter().chain(&self.more_io).any(|inode| is_listed(&inode)) {
@@ -76,7 +76,7 @@ impl Inodes {
         }
     }
 
-    /// An inode has had its turn and goes on in the next round.
+    /// Puts an inode back after its turn, for the next round.
     pub fn requeue_io(&mut self, inode: Listed) {
         self.more_io.push_back(inode);
     }
@@ -90,7 +90,7 @@ impl Inodes {
         self.dirty.push_back(inode);
     }
 
-    /// Forgets those that have become clean without a visit; whether none is left.
+    /// Forgets inodes that have become clean without a visit; true if none is left.
     pub fn forget_clean(&mut self, dirty: &DirtyPages) -> bool {
         self.dirty.retain(|inode| inode.is_current(dirty));
         self.dirty.is_empty() && self.io.is_empty() && self.more_io.is_empty()
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_become_clean_is_passed_over_and_forgotten() {
+    fn clean_inodes_are_passed_over_and_forgotten() {
         let (mut inodes, mut dirty) = dirty_at(&[0, 1]);
         dirty.cancel(FileId(0), 0, 4096);
         assert_eq!(next(&mut inodes, &dirty, 9, Nanos::ZERO), Some(1));

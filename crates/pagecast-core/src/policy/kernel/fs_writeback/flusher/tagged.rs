@@ -1,7 +1,7 @@
-//! Dirty pages that somebody has submitted beside the flusher's own work, as fsync, sync_file_range and `sync` do.
+//! Holds the dirty pages that fsync, sync_file_range and `sync` submit beside the flusher's own work.
 //!
-//! Source: `mm/page-writeback.c: tag_pages_for_writeback`, `mm/filemap.c: filemap_fdatawrite_range, filemap_write_and_wait_range`,
-//! Linux 6.16. What becomes dirty after the call is not meant.
+//! Source: `mm/page-writeback.c: tag_pages_for_writeback`, `mm/filemap.c: filemap_fdatawrite_range, filemap_write_and_wait_range`, Linux
+//! 6.16. Pages that become dirty after the call are not tagged.
 
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::ranges::Ranges;
@@ -10,7 +10,7 @@ use crate::policy::{FileId, OperationId};
 /// All bytes of a file.
 pub const WHOLE: (u64, u64) = (0, u64::MAX);
 
-/// Until when the one waits who has pages submitted.
+/// The end of the wait of the task that has pages submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// The device has all of them (WB_SYNC_ALL).
@@ -23,13 +23,13 @@ pub enum Until {
     Never,
 }
 
-/// What of a file is to be submitted.
+/// The pages of a file that are to be submitted.
 #[derive(Debug)]
 pub struct Tagged {
     pub file: FileId,
-    /// Between these bytes nothing is under writeback any more when the wait ends.
+    /// The wait ends when nothing between these bytes is under writeback.
     pub within: (u64, u64),
-    /// `PAGECACHE_TAG_TOWRITE`: what was dirty at the call, and since then has neither been submitted nor left the cache.
+    /// `PAGECACHE_TAG_TOWRITE`: bytes dirty at the call that have neither been submitted nor left the cache since.
     pub ranges: Ranges,
     pub until: Until,
 }

@@ -1,4 +1,4 @@
-//! When the flusher runs, which inodes it visits, in which order their bytes go, and who is let past it.
+//! Checks the flusher: its runs, the inodes it visits, the order of their bytes, and the tasks that submit before it.
 
 use std::ops::{Deref, DerefMut};
 
@@ -31,7 +31,7 @@ fn expired_inodes_are_looked_for_at_the_first_wake_up_and_every_5_s() {
 }
 
 #[test]
-fn what_reclaim_wants_written_waits_for_background_work_since_4_15() {
+fn writes_for_reclaim_wait_for_background_work_since_4_15() {
     const DIRTY: u64 = 64 * PAGE;
     // While it is over the background threshold, and when it is no more.
     let works = [true, false].map(|waits| {
@@ -108,12 +108,12 @@ fn dirtied(flusher: &mut Flusher, dirty: &mut DirtyPages, file: u32, range: (u64
     }
 }
 
-/// Over the background threshold is who has more than this dirty. The device writes 100 MiB/s; nobody else sets a bound.
+/// More dirty bytes than this are over the background threshold. The device writes 100 MiB/s; nobody else sets a bound.
 fn submit(flusher: &mut AtDevice, dirty: &mut DirtyPages, at: u64, threshold: u64) -> Vec<(u32, u64)> {
     submit_with(flusher, dirty, at, threshold, |_| ())
 }
 
-/// Which bytes of which files go one after the other, in MiB, if what is submitted is written at once.
+/// The file and bytes of each submission, in MiB, if all is written at once.
 fn submit_with(
     device: &mut AtDevice,
     dirty: &mut DirtyPages,
@@ -159,7 +159,7 @@ fn a_visit_submits_half_a_second_of_writing_or_an_eighth_of_the_limit() {
     assert_eq!(visits(Work::Background, 0, 1 << 30), [(0, 52), (1, 52), (0, 48), (1, 48)]);
     // 2000 pages and 4 MiB more.
     assert_eq!(visits(Work::Background, 0, 16_000)[..3], [(0, 8), (1, 8), (0, 8)]);
-    // What is asked for, 1536 pages, and 4 MiB more.
+    // The 1536 pages asked for, and 4 MiB more.
     assert_eq!(visits(Work::All(6 * MIB), u64::MAX, 1 << 30), [(0, 8)]);
     // The first file has just 8 of 20 MiB: 3072 pages, and 4 MiB more, are left for the second.
     let (mut flusher, mut dirty) = with_files(u64::MAX, &[8, 100]);
@@ -224,7 +224,7 @@ fn small_pieces_go_once_in_a_millisecond() {
 }
 
 #[test]
-fn woken_for_everything_it_leaves_what_it_does() {
+fn woken_for_everything_it_leaves_its_work() {
     for work in [Work::Periodic, Work::Background] {
         let mut flusher = Flusher::new(LEAST_UNIT);
         flusher.work = Some(work);
@@ -238,14 +238,14 @@ fn woken_for_everything_it_leaves_what_it_does() {
     assert_eq!(flusher.work, Some(Work::Background), "nobody looks for expired inodes");
 }
 
-/// Whether who is next has room in a queue of 100 bytes that has so many, with write-back throttling.
+/// True if the next submitter has room in a queue of 100 bytes with `bytes` in it, with write-back throttling.
 fn has_room_beside(flusher: &Flusher, bytes: u64) -> bool {
     let mut queue = queue(100, Some(wbt(128)));
     queue.push(WbId(0), FileId(0), (0, bytes), true);
     queue.has_room(flusher.why_next())
 }
 
-/// Of a disk that lets who waits have 16 bytes on their way, reclaim 8 and the background 4.
+/// On a disk that lets waiting tasks have 16 bytes in flight, reclaim 8 and the background 4.
 #[test]
 fn with_write_back_throttling_it_has_room_by_why_it_writes() {
     let has_room = |work, bytes, is_synced| {
@@ -263,9 +263,9 @@ fn with_write_back_throttling_it_has_room_by_why_it_writes() {
     assert_eq!([15, 16].map(|bytes| each(bytes, true)), [[true; 4], [false; 4]]);
 }
 
-/// The flusher, at its turn, waits for room for the background; who waits for a file waits behind it.
+/// The flusher, at its turn, waits for room for the background; a task that waits for a file waits behind it.
 #[test]
-fn who_syncs_has_the_room_of_a_sync_if_it_is_his_turn() {
+fn a_sync_has_its_own_room_at_its_turn() {
     let has_room = |is_turn_of_flusher, until| {
         let mut flusher = Flusher { work: Some(Work::Background), is_turn_of_flusher, ..Flusher::new(1) };
         flusher.write_range(FileId(1), (0, 10), Ranges::default(), until);

@@ -1,4 +1,4 @@
-//! How the next bytes of an operation are served, and where they are.
+//! Checks how the next bytes of an operation are served, and where they are.
 
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_RUN, MOST_RUN};
@@ -35,9 +35,9 @@ fn on_node_0(is_full: bool) -> (Kernel, OperationId) {
     (kernel, operation)
 }
 
-/// Where a group has nothing left, a few cached pages do not let its writer go on by bits.
+/// In a group with no memory left, a few cached pages do not let its writer go on bit by bit.
 #[test]
-fn in_an_exhausted_group_a_short_cached_run_waits_with_what_is_behind_it() {
+fn in_an_exhausted_group_a_short_cached_run_waits_with_the_next() {
     let of = |cached: u64, is_exhausted: bool| {
         let mut kernel = kernel("cgroup.batch.memory.max = '512 MiB'");
         let writer = write(&mut kernel, 1, Run::Wait, 0.0);
@@ -140,7 +140,7 @@ fn whole() -> (u64, Bytes, Bytes) {
 }
 
 #[test]
-fn before_somebody_looks_what_is_in_a_file_the_pages_of_all_on_it_find_their_place() {
+fn all_tasks_on_a_file_settle_before_one_looks_at_its_pages() {
     let mut kernel = kernel("");
     let one = write(&mut kernel, 1, Run::New, 0.0);
     let same = beside(&mut kernel, 2, one, Run::New);

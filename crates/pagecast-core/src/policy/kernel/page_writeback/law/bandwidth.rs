@@ -1,17 +1,17 @@
-//! How fast a device writes, as the kernel believes.
+//! Estimates the write bandwidth of a device.
 //!
-//! Source: `mm/page-writeback.c: wb_update_write_bandwidth`, Linux 6.16. The caller decides when: at least 200 ms after the
-//! last time, in a throttled task, after a file's pages were submitted, or 200 ms after the last ones were written.
+//! Source: `mm/page-writeback.c: wb_update_write_bandwidth`, Linux 6.16. The caller decides when: at least 200 ms after the last update, in
+//! a throttled task, after a submission of a file's pages, or 200 ms after the last ones were written.
 
 use super::constants::INIT_BANDWIDTH;
 use crate::policy::kernel::tick::Hz;
 
-/// The estimate and what the control works with.
+/// The estimate and the smoothed one that the control uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
     /// Over the last 4 or 5 seconds, in pages per second.
     pub write: u64,
-    /// The same smoothed: it moves only while the estimate moves away from it no more.
+    /// The smoothed estimate: it moves only while `write` no longer moves away from it.
     pub average: u64,
 }
 
@@ -22,12 +22,12 @@ impl Default for Bandwidth {
 }
 
 impl Bandwidth {
-    /// As learnt before.
+    /// The estimates learnt before.
     pub fn with(pages_per_second: u64) -> Self {
         Self { write: pages_per_second, average: pages_per_second.max(1) }
     }
 
-    /// Since the last time so many jiffies have passed and so many pages have been written.
+    /// Updates the estimates with the pages written in so many jiffies.
     pub fn update(&mut self, hz: Hz, elapsed: u64, written: u64) {
         // A power of two, so that the kernel can shift: 4.096 s with HZ 250 or 1000, 5.12 s with HZ 100.
         let period = (3 * hz.0).next_power_of_two();

@@ -1,33 +1,33 @@
-//! The rate that every task writing to a device may dirty pages at, before its position is looked at.
+//! Sets the base rate of a device: the rate of each writer before the position ratio.
 //!
-//! Source: `mm/page-writeback.c: wb_update_dirty_ratelimit`, Linux 6.16. It should come to the bandwidth divided by the
-//! number of tasks without counting them. It moves only if that helps the number of dirty pages too, by at most an
-//! eighth of the way, and hardly at all near the goal.
+//! Source: `mm/page-writeback.c: wb_update_dirty_ratelimit`, Linux 6.16. The base rate approaches the bandwidth divided by the number of
+//! tasks, without counting them. It moves only if that helps the number of dirty pages too: by at most an eighth of the way, and hardly at
+//! all near the goal.
 
 use super::constants::{INIT_BANDWIDTH, UNIT_RATIO};
 use crate::policy::kernel::tick::mul_div;
 
-/// The state, in pages per second.
+/// The base rate, in pages per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseRate {
-    /// Of one task (`dirty_ratelimit`).
+    /// The rate of one task (`dirty_ratelimit`).
     pub rate: u64,
-    /// What the last update took for balanced (`balanced_dirty_ratelimit`).
+    /// The balanced rate of the last update (`balanced_dirty_ratelimit`).
     pub balanced: u64,
 }
 
-/// What was seen over the last 200 ms or more.
+/// The measurements of the last 200 ms or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
     /// The position ratio now, in 1024ths.
     pub ratio: u64,
-    /// What the device writes.
+    /// The write bandwidth of the device, smoothed.
     pub average_bandwidth: u64,
-    /// What all tasks together made dirty on this device, in pages per second.
+    /// The pages per second that all tasks together made dirty on this device.
     pub dirty_rate: u64,
-    /// Dirty pages, and how many there should be; of the device if it has a strict limit: `Position::balance`.
+    /// The dirty pages and their setpoint; those of the device if it has a strict limit: `Position::balance`.
     pub dirty: u64,
-    /// See there.
+    /// See `dirty`.
     pub setpoint: u64,
 }
 
@@ -38,12 +38,12 @@ impl Default for BaseRate {
 }
 
 impl BaseRate {
-    /// As learnt before.
+    /// The base rate learnt before.
     pub fn with(rate: u64) -> Self {
         Self { rate, balanced: rate }
     }
 
-    /// What a task may dirty at this position (`task_ratelimit`).
+    /// Returns the rate of a task at this position ratio (`task_ratelimit`).
     pub fn task_rate(&self, ratio: u64) -> u64 {
         mul_div(self.rate, ratio, UNIT_RATIO)
     }

@@ -1,7 +1,7 @@
-//! A device's part of the thresholds: in proportion to what it has lately written.
+//! Computes a device's part of the thresholds, in proportion to the pages that it has lately written.
 //!
-//! Source: `mm/page-writeback.c: __wb_calc_thresh, wb_dirty_limits`, Linux 6.16. Left out: Linux 6.13 alone raised the
-//! part of a strictly limited device to at most a quarter of its maximum.
+//! Source: `mm/page-writeback.c: __wb_calc_thresh, wb_dirty_limits`, Linux 6.16. Left out: Linux 6.13 alone raised the part of a device
+//! with a strict limit to at most a quarter of its maximum.
 
 use super::fractions::Fraction;
 use super::thresholds::Thresholds;
@@ -10,16 +10,16 @@ use crate::policy::kernel::tick::mul_div;
 /// The whole, in the units of the ratios: percent times `BDI_RATIO_SCALE`.
 pub const WHOLE: u64 = 1_000_000;
 
-/// The settings of a device that bear on its part.
+/// The settings of a device for its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceShare {
-    /// At least so many millionths (`bdi/min_ratio`).
+    /// The least part, in millionths (`bdi/min_ratio`).
     pub min_ratio: u64,
-    /// At most so many millionths (`bdi/max_ratio`).
+    /// The largest part, in millionths (`bdi/max_ratio`).
     pub max_ratio: u64,
-    /// The least parts of all devices together, in millionths.
+    /// The sum of the least parts of all devices, in millionths.
     pub sum_of_min_ratios: u64,
-    /// Whether its part is a limit of its own (`bdi/strict_limit`; FUSE).
+    /// True if its part is a limit of its own (`bdi/strict_limit`; FUSE).
     pub strict_limit: bool,
     /// Before Linux 6.14 only the position ratio had a floor, not the part itself; see `Position::floor_in_ratio`.
     pub floor_in_ratio: bool,
@@ -38,7 +38,7 @@ impl Default for DeviceShare {
 }
 
 impl DeviceShare {
-    /// The device's part of a threshold when so many pages of all devices are dirty.
+    /// Returns the device's part of a threshold when so many pages of all devices are dirty.
     pub fn part(&self, fraction: Fraction, threshold: u64, dirty: u64) -> u64 {
         let shared = mul_div(threshold, WHOLE - self.sum_of_min_ratios, WHOLE);
         let part = mul_div(shared, fraction.numerator, fraction.denominator)
@@ -46,14 +46,14 @@ impl DeviceShare {
         part.max(self.floor(threshold, dirty)).min(mul_div(threshold, self.max_ratio, WHOLE))
     }
 
-    /// Its part of both thresholds.
+    /// Returns its part of both thresholds.
     pub fn thresholds(&self, fraction: Fraction, of: &Thresholds, dirty: u64) -> Thresholds {
         let limit = self.part(fraction, of.limit, dirty);
         let background = if of.limit == 0 { 0 } else { mul_div(limit, of.background, of.limit) };
         Thresholds { limit, background }
     }
 
-    /// So that a device that was idle can start: a part of what is still free.
+    /// Returns a part of the free room: an idle device could not start without it.
     fn floor(&self, threshold: u64, dirty: u64) -> u64 {
         let free = threshold.saturating_sub(dirty);
         match (self.floor_in_ratio, self.strict_limit) {

@@ -1,17 +1,16 @@
-//! Which part of the pages lately written each device has written, older ones counting less and less.
+//! Counts the part of all written pages that each device has written, older ones less and less.
 //!
 //! Source: `lib/flex_proportions.c`; `lib/percpu_counter.c`; `mm/page-writeback.c: wb_domain_writeout_add, writeout_period`, Linux 6.16.
-//! The kernel counts on each processor by itself, and in batches for all to see. So on a host with one processor a count that
-//! is halved is seen only when that makes a batch, and the last pages are gone some periods early, or stay when the clock has
-//! stopped. Which of several processors counts what is not known: there all is counted exactly, and nothing is left in the end.
-//! Left out: folios larger than a page.
+//! The kernel counts on each processor by itself, and in batches for all to see. On a host with one processor a halved count is seen only
+//! when it makes a batch. So the last pages are gone some periods early, or stay when the clock has stopped. With several processors, which
+//! one counts is not known: there all is counted exactly, and nothing is left in the end. Left out: folios larger than a page.
 
 use crate::units::Nanos;
 
-/// After so long every page counts half (`VM_COMPLETIONS_PERIOD_LEN`).
+/// Every page counts half after so long (`VM_COMPLETIONS_PERIOD_LEN`).
 const PERIOD: u64 = 3_000_000_000;
 
-/// A part in full, in the units in which a device's largest is kept (`FPROP_FRAC_BASE`).
+/// The whole, in the units of a device's largest part (`FPROP_FRAC_BASE`).
 const WHOLE: u64 = 1 << 10;
 
 /// A part of the whole; the denominator is not 0.
@@ -26,9 +25,9 @@ pub struct Fraction {
 /// `struct percpu_counter`, used by one processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counter {
-    /// What all see.
+    /// The count that all processors see.
     count: i64,
-    /// What this processor has not told yet: less than a batch.
+    /// The count of this processor that is not in `count` yet: less than a batch.
     pending: i64,
     batch: i64,
 }
@@ -38,7 +37,7 @@ impl Counter {
         Self { count, pending: 0, batch }
     }
 
-    /// Adds so much at once (`percpu_counter_add_batch`).
+    /// Adds an amount at once (`percpu_counter_add_batch`).
     fn add(&mut self, amount: i64) {
         self.pending += amount;
         if self.pending.abs() >= self.batch {
@@ -46,7 +45,7 @@ impl Counter {
         }
     }
 
-    /// Adds so many, one by one.
+    /// Adds a number one by one.
     fn add_each(&mut self, number: u64) {
         let pending = self.pending + number as i64;
         let told = if pending >= self.batch { pending / self.batch * self.batch } else { 0 };
@@ -69,16 +68,16 @@ impl Counter {
 #[derive(Clone, Debug)]
 pub struct Fractions {
     pages: Vec<Counter>,
-    /// Of all devices, and 1 so that it is never 0.
+    /// The pages of all devices, and 1 so that it is never 0.
     all: Counter,
-    /// What a device has less of than this is counted exactly when it is halved.
+    /// A device's count below this is exact when it is halved.
     few: i64,
-    /// When everything is halved next; never while there is nothing to halve.
+    /// The time of the next halving; none while there is nothing to halve.
     next: Option<Nanos>,
 }
 
 impl Fractions {
-    /// So many devices, none of which has written anything, on a host with so many processors.
+    /// The counts of so many devices that have written nothing, on a host with so many processors.
     pub fn new(devices: usize, cores: u32) -> Self {
         // `PROP_BATCH` and `percpu_counter_batch`.
         let (batch, batch_of_all) = if cores == 1 { (8, 32) } else { (1, 1) };
@@ -90,13 +89,13 @@ impl Fractions {
         }
     }
 
-    /// A device has written so many pages.
+    /// Counts pages that a device has written.
     pub fn wb_domain_writeout_add(&mut self, now: Nanos, device: usize, pages: u64) {
         self.add_elsewhere(now, pages);
         self.pages[device].add_each(pages);
     }
 
-    /// Devices that nobody asks about have written so many pages.
+    /// Counts pages that other devices have written, which nobody asks about.
     pub fn add_elsewhere(&mut self, now: Nanos, pages: u64) {
         self.tick(now);
         self.all.add_each(pages);
@@ -105,7 +104,7 @@ impl Fractions {
         }
     }
 
-    /// The same of a device that counts no more than so many millionths of all (`__fprop_add_percpu_max`).
+    /// Counts pages of a device whose part is at most so many millionths of all (`__fprop_add_percpu_max`).
     pub fn add_completions_within(&mut self, now: Nanos, device: usize, pages: u64, max_ratio: u64) {
         let most = WHOLE * max_ratio / super::device_share::WHOLE;
         if most >= WHOLE {
@@ -119,7 +118,7 @@ impl Fractions {
         self.wb_domain_writeout_add(now, device, pages);
     }
 
-    /// Halves what is due to be halved by now.
+    /// Halves the counts for each period that has ended by now.
     pub fn tick(&mut self, now: Nanos) {
         while let Some(due) = self.next.filter(|&due| due <= now) {
             let all = self.all.sum();
@@ -140,7 +139,7 @@ impl Fractions {
         }
     }
 
-    /// A device's part, as of the last call with a time.
+    /// Returns a device's part at the last call with a time.
     pub fn fraction(&self, device: usize) -> Fraction {
         let numerator = self.pages[device].seen();
         Fraction { numerator, denominator: self.all.seen().max(numerator).max(1) }
@@ -285,7 +284,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is not told, and what rounding adds up to, is less than three batches of all.
+        /// The counts not told, and the sum of rounding, are less than three batches of all.
         #[test]
         fn parts_are_those_of_exact_counts_but_for_some_batches(
             steps in prop::collection::vec((0u64..4 * SECOND, 0usize..3, 0u64..100_000), 1..60),

@@ -1,13 +1,13 @@
-//! The limit that follows the threshold up at once and down slowly.
+//! Follows the threshold up at once and down slowly, as the hard limit.
 //!
-//! Source: `mm/page-writeback.c: update_dirty_limit, hard_dirty_limit`, Linux 6.16. When memory is allocated the threshold
-//! falls at once; without this every task would have to wait until as many pages have been written. Left out: the
-//! kernel also sets it to the threshold when a CPU or a setting changes.
+//! Source: `mm/page-writeback.c: update_dirty_limit, hard_dirty_limit`, Linux 6.16. When memory is allocated the threshold falls at once.
+//! Without the hard limit all tasks would wait until as many pages have been written. Left out: the kernel also sets it to the threshold
+//! when a CPU or a setting changes.
 
 use super::constants::BANDWIDTH_INTERVAL;
 use crate::units::Nanos;
 
-/// See the module.
+/// The hard limit of a domain; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HardLimit {
     follower: u64,
@@ -15,23 +15,23 @@ pub struct HardLimit {
 }
 
 impl HardLimit {
-    /// As boot leaves it: at the threshold of then.
+    /// The hard limit after boot: the threshold of then.
     pub fn at(threshold: u64) -> Self {
         Self { follower: threshold, updated: Nanos::ZERO }
     }
 
-    /// `dom->dirty_limit` itself, which nobody lifts until a task is throttled: below the threshold if memory has grown since,
-    /// as it does while a kernel boots.
+    /// `dom->dirty_limit` itself, which rises only when a task is throttled. It is below the threshold if memory has grown since, as
+    /// it does while a kernel boots.
     pub fn follower(&self) -> u64 {
         self.follower
     }
 
-    /// The limit in force, with this threshold.
+    /// Returns the limit in force, with this threshold.
     pub fn value(&self, threshold: u64) -> u64 {
         self.follower.max(threshold)
     }
 
-    /// A throttled task has seen this threshold and so many dirty pages. Counts at most every 200 ms.
+    /// Updates the limit for a throttled task, with this threshold and so many dirty pages; every 200 ms at most.
     pub fn update(&mut self, now: Nanos, threshold: u64, dirty: u64) {
         if now.0 < self.updated.0 + BANDWIDTH_INTERVAL.0 {
             return;

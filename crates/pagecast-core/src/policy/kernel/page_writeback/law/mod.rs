@@ -1,10 +1,10 @@
-//! The law by which the kernel slows down tasks that write: how much may be dirty, and how fast each may make more.
+//! Computes how much may be dirty, and how fast each task may make more: the law of throttling.
 //!
-//! Source: `mm/page-writeback.c` and `lib/flex_proportions.c`, Linux 6.16; what older kernels do otherwise is a field of
-//! its own. Everything is counted in pages of 4096 bytes, pages per second and jiffies, in whole numbers that are rounded
-//! where the kernel rounds, so that a trace of a real kernel is met to the last digit. Nothing here knows of files,
-//! devices or transfers; a memory cgroup is one more pair of limits. Left out: the higher limits of real-time tasks, errors of
-//! per-CPU counters.
+//! Source: `mm/page-writeback.c` and `lib/flex_proportions.c`, Linux 6.16; each difference of an older kernel is a field. Units are pages
+//! of 4096 bytes, pages per second and jiffies. They are whole numbers, rounded where the kernel rounds, so that a trace of a real kernel
+//! is met to the last digit. Nothing here knows of files, devices or transfers; a memory cgroup is one more pair of limits.
+//!
+//! Left out: the higher limits of real-time tasks, errors of per-CPU counters.
 
 mod bandwidth;
 mod base_rate;

@@ -1,14 +1,14 @@
-//! How long a task sleeps that has made pages dirty, and how many more it may make before it is checked again.
+//! Decides how long a task that has made pages dirty sleeps, and how many more it may make before the next check.
 //!
-//! Source: `mm/page-writeback.c: wb_max_pause, wb_min_pause, dirty_poll_interval, balance_dirty_pages`, Linux 6.16. Times are
-//! jiffies. Left out: a task that gives up because of a signal, or because the device has next to no dirty pages.
+//! Source: `mm/page-writeback.c: wb_max_pause, wb_min_pause, dirty_poll_interval, balance_dirty_pages`, Linux 6.16. Times are jiffies. Left
+//! out: a task that gives up because of a signal, or because the device has next to no dirty pages.
 
 use crate::policy::kernel::tick::{Hz, mul_div};
 
-/// A new task is checked after so many pages, and polls are not shorter for long (`DIRTY_POLL_THRESH`, 128 KiB).
+/// The pages of a new task until its first check; polls are not shorter for long (`DIRTY_POLL_THRESH`, 128 KiB).
 pub const FIRST_POLL: u64 = 32;
 
-/// After so many pages a task that was not slowed down is checked again: about the root of what is free.
+/// Returns the pages until the next check of a task that was not throttled: about the root of the free room.
 pub fn poll_interval(dirty: u64, limit: u64) -> u64 {
     match limit.checked_sub(dirty) {
         None | Some(0) => 1,
@@ -16,45 +16,46 @@ pub fn poll_interval(dirty: u64, limit: u64) -> u64 {
     }
 }
 
-/// What a check of a task above free run has found.
+/// The state at a check of a task above free run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Throttle {
     /// Ticks per second.
     pub hz: Hz,
-    /// Of the device, in pages per second.
+    /// The base rate of the device, in pages per second.
     pub base_rate: u64,
     /// The base rate times the position ratio.
     pub task_rate: u64,
-    /// What the device writes.
+    /// The write bandwidth of the device.
     pub average_bandwidth: u64,
     /// Dirty pages of the device.
     pub device_dirty: u64,
 }
 
 impl Throttle {
-    /// No pause is longer, so that a device with few dirty pages does not run out of them; 200 ms at most.
+    /// Returns the longest pause, 200 ms at most. A device with few dirty pages would run out of them in a longer one.
     fn longest(&self) -> u64 {
         let hz = self.hz.0;
         let eighth = (1 + hz / 8).next_power_of_two();
         (self.device_dirty / (1 + self.average_bandwidth / eighth) + 1).min((hz / 5).max(1))
     }
 
-    /// 10 ms for one task, and 10 ms more each time the tasks double.
+    /// Returns the target pause: 10 ms for one task, and 10 ms more each time the tasks double.
     fn target(&self) -> u64 {
         let hz = self.hz.0;
         let doublings = self.average_bandwidth.max(1).ilog2().saturating_sub(self.base_rate.max(1).ilog2());
         (hz / 100).max(1) + u64::from(doublings) * 10 * hz / 1024
     }
 
-    /// So many pages take so long at this rate, to the kernel's precision.
+    /// Returns the pages at this rate in so many jiffies, to the kernel's precision.
     fn pages(&self, rate: u64, jiffies: u64) -> u64 {
         mul_div(rate, jiffies, self.hz.0.next_power_of_two())
     }
 
-    /// What a task that writes as fast as it may comes to, in pages per second, if it is checked after each folio of so many.
+    /// Returns the rate, in pages per second, of a task that writes as fast as it may and is checked after each folio of so many
+    /// pages.
     ///
-    /// A pause is a whole number of jiffies, rounded down, so with few of them in a second a task gets up to twice its rate.
-    /// What it should have paused beyond the longest pause is forgotten in the end, as each sleep adds to it.
+    /// A pause is a whole number of jiffies, rounded down, so with few of them in a second a task gets up to twice its rate. Each
+    /// sleep adds to the pause still owed beyond the longest; the excess is forgotten in the end.
     pub fn rate(&self, folio: u64) -> f64 {
         if self.task_rate == 0 {
             return 0.0;
@@ -67,7 +68,7 @@ impl Throttle {
         (dirtied * self.hz.0) as f64 / pause.period(dirtied).min(pause.longest.max(1)) as f64
     }
 
-    /// The pauses that follow from it.
+    /// Returns the pauses that follow from it.
     pub fn pause(&self) -> Pause {
         let longest = self.longest();
         let mut target = self.target().min(1 + longest / 2);
@@ -96,35 +97,35 @@ pub struct Pause {
     task_rate: u64,
     /// In jiffies.
     pub longest: u64,
-    /// A shorter one is not worth it, and is added to later ones.
+    /// A shorter pause is not worth it, and is added to later ones.
     pub shortest: u64,
     /// After a pause the task is checked again when it has made so many pages dirty.
     pub poll: u64,
 }
 
-/// What a checked task does.
+/// The decision at a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Goes on. What it dirtied has been counted: its last pause ended so much later.
+    /// It goes on. The pages are counted: its last pause ended so much later.
     Owe {
         /// In jiffies.
         period: u64,
     },
-    /// Goes on, and what it dirtied is counted with the pages to come; see [`Pause::longer_poll`].
+    /// It goes on, and the pages are counted with those to come; see [`Pause::longer_poll`].
     Gather,
-    /// Goes on with a clean slate: it has been away for more than a second.
+    /// It goes on with a new period: it has been away for more than a second.
     Forget,
-    /// Sleeps, and is checked again after [`Pause::poll`] pages. Blocked tasks are checked again when they wake.
+    /// It sleeps, and is checked again after [`Pause::poll`] pages. Blocked tasks are checked again when they wake.
     Sleep {
         /// In jiffies.
         pause: u64,
-        /// The pause is taken to have ended so much later than it does.
+        /// The end of the pause counts as so much later than it is.
         excess: u64,
     },
 }
 
 impl Pause {
-    /// How long the task should take for the pages, in jiffies.
+    /// Returns the time that the task should take for the pages, in jiffies.
     pub fn period(&self, dirtied: u64) -> u64 {
         match self.task_rate {
             0 => self.longest,
@@ -132,8 +133,8 @@ impl Pause {
         }
     }
 
-    /// The task has made so many pages dirty. `think` is the time since its last pause ended, 0 if it never paused,
-    /// and negative if that end was set later than now.
+    /// Decides for a task that has made so many pages dirty. `think` is the time since its last pause ended: 0 if it never paused,
+    /// negative if that end was set later than now.
     pub fn decide(&self, dirtied: u64, think: i64) -> Decision {
         if self.task_rate == 0 {
             return Decision::Sleep { pause: self.longest, excess: 0 };
@@ -153,7 +154,7 @@ impl Pause {
         }
     }
 
-    /// The poll of a task that gathers, if it was `poll`.
+    /// Returns the next poll of a task that gathers, after `poll`.
     pub fn longer_poll(poll: u64, dirtied: u64) -> u64 {
         if poll <= dirtied { poll + dirtied } else { poll }
     }

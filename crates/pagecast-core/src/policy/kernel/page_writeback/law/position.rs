@@ -1,32 +1,32 @@
-//! How much faster or slower than the base rate a task may write, by how many pages are dirty.
+//! Computes the position ratio: how much faster or slower than the base rate a task may write.
 //!
-//! Source: `mm/page-writeback.c: pos_ratio_polynom, wb_position_ratio`, Linux 6.16. A cubic of all dirty pages, 2 at free run,
-//! 1 at the setpoint and 0 at the hard limit, times a line of the device's dirty pages. Linux 3.3 added 1 to three
-//! divisors whose lowest bit is set today: the same for the even ones that its limits give.
+//! Source: `mm/page-writeback.c: pos_ratio_polynom, wb_position_ratio`, Linux 6.16. The ratio is a cubic of all dirty pages, times a line
+//! of the device's dirty pages. The cubic is 2 at free run, 1 at the setpoint and 0 at the hard limit. Linux 3.3 added 1 to three divisors
+//! where today the lowest bit is set. Both give the same for the even divisors that its limits give.
 
 use super::constants::{UNIT_RATIO, setpoint};
 use super::thresholds::Thresholds;
 use crate::policy::kernel::tick::mul_div;
 
-/// Below so many dirty pages a device with a strict limit was let go on, before Linux 6.14.
+/// The dirty pages below which a device with a strict limit was not throttled, before Linux 6.14.
 const STRICT_START: u64 = 8;
 
-/// What the ratio depends on, in pages.
+/// The levels that determine the ratio, in pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Of all devices.
+    /// The thresholds of all devices.
     pub thresholds: Thresholds,
-    /// At least the limit of the thresholds: `HardLimit::value`.
+    /// The hard limit, no less than the limit of the thresholds: `HardLimit::value`.
     pub hard_limit: u64,
-    /// Dirty or being written, on all devices.
+    /// Dirty or under writeback, on all devices.
     pub dirty: u64,
     /// The device's part of the thresholds.
     pub device_thresholds: Thresholds,
-    /// Dirty or being written, on the device.
+    /// Dirty or under writeback, on the device.
     pub device_dirty: u64,
-    /// What the device writes, in pages per second, smoothed.
+    /// The write bandwidth of the device, in pages per second, smoothed.
     pub device_bandwidth: u64,
-    /// Whether the device's part is a limit of its own.
+    /// True if the device's part is a limit of its own.
     pub strict_limit: bool,
     /// Before Linux 6.14 an idle device's part was raised here and not by `DeviceShare`.
     pub floor_in_ratio: bool,
@@ -41,7 +41,7 @@ fn cubic(setpoint: u64, dirty: u64, limit: u64) -> u64 {
     (cube + unit).clamp(0, 2 * unit) as u64
 }
 
-/// The same without rounding, 1 being 1.
+/// The cubic without rounding, 1 being 1.
 fn cubic_real(setpoint: f64, dirty: f64, limit: f64) -> f64 {
     (1.0 + ((setpoint - dirty) / (limit - setpoint)).powi(3)).clamp(0.0, 2.0)
 }
@@ -59,7 +59,7 @@ impl Position {
         }
     }
 
-    /// The dirty pages that the base rate watches, and how many there should be.
+    /// Returns the dirty pages that the base rate watches, and their setpoint.
     pub fn balance(&self) -> (u64, u64) {
         match self.strict_limit {
             true if self.is_strict_start() => (self.device_dirty, self.device_dirty + 1),
@@ -87,7 +87,7 @@ impl Position {
         ratio.min(cubic(setpoint, self.device_dirty, limit))
     }
 
-    /// The device's part as the line takes it.
+    /// Returns the device's part as used by the line.
     fn share(&self) -> u64 {
         let share = self.device_thresholds.limit.min(self.thresholds.limit);
         match self.floor_in_ratio {
@@ -96,7 +96,7 @@ impl Position {
         }
     }
 
-    /// Times a line that is 1 at the device's setpoint and would be 0 after 8 seconds of writing more, but at least 1/4.
+    /// Multiplies the ratio by a line: 1 at the device's setpoint, 0 after 8 seconds of writing more, but at least 1/4.
     fn device_line(&self, ratio: u64) -> u64 {
         let (share, whole) = (self.share(), self.thresholds.limit);
         // In 65536ths.
@@ -111,7 +111,7 @@ impl Position {
         }
     }
 
-    /// More, up to eight times, while the device has less than half its part: it should not run dry.
+    /// Raises the ratio up to eight times while the device has less than half its part. It would run dry otherwise.
     fn reserve(&self, ratio: u64) -> u64 {
         let half = self.share() / 2;
         if self.device_dirty >= half {
@@ -123,7 +123,7 @@ impl Position {
         }
     }
 
-    /// The ratio without rounding, 1 being 1: what the law means.
+    /// Returns the ratio without rounding, 1 being 1.
     pub fn ratio_real(&self) -> f64 {
         let (limit, dirty, device_dirty) =
             (self.hard_limit as f64, self.dirty as f64, self.device_dirty as f64);

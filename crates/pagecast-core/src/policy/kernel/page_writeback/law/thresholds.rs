@@ -1,4 +1,4 @@
-//! How many pages may be dirty before the flusher starts, and before nobody may write any more.
+//! Computes the background threshold and the dirty limit from `vm.dirty_*`.
 //!
 //! Source: `mm/page-writeback.c: domain_dirty_limits`, Linux 6.16. Left out: real-time tasks, who may have a quarter more.
 
@@ -10,9 +10,9 @@ const PAGE: u64 = 4096;
 /// One of the two limits, as set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many percent of the dirtyable memory (`vm.dirty_ratio`, `vm.dirty_background_ratio`).
+    /// A percentage of the dirtyable memory (`vm.dirty_ratio`, `vm.dirty_background_ratio`).
     Ratio(u32),
-    /// So many bytes (`vm.dirty_bytes`, `vm.dirty_background_bytes`), rounded up to pages.
+    /// A number of bytes (`vm.dirty_bytes`, `vm.dirty_background_bytes`), rounded up to pages.
     Bytes(u64),
 }
 
@@ -28,35 +28,35 @@ impl Limit {
     }
 }
 
-/// What `vm.dirty_*` is set to.
+/// The settings `vm.dirty_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirtySettings {
-    /// Where writing stops.
+    /// The level at which writing stops.
     pub limit: Limit,
-    /// Where the flusher starts.
+    /// The level at which the flusher starts.
     pub background: Limit,
-    /// Of percentages.
+    /// The rounding of percentages.
     pub rounding: Rounding,
 }
 
 /// The two limits in pages, of all memory or of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Where writing stops.
+    /// The level at which writing stops.
     pub limit: u64,
-    /// Where the flusher starts; below the limit unless that is 0.
+    /// The level at which the flusher starts; below the limit unless that is 0.
     pub background: u64,
 }
 
 impl Thresholds {
-    /// The limits with so many dirtyable pages.
+    /// Returns the limits for so many dirtyable pages.
     pub fn of(settings: &DirtySettings, dirtyable: u64) -> Self {
         let pages = |limit: Limit| limit.pages(settings.rounding, dirtyable);
         Self::ordered(pages(settings.limit), pages(settings.background))
     }
 
-    /// The limits of a memory cgroup with so many dirtyable pages, when there are so many in all memory. Limits in bytes are the
-    /// same part of its pages as of those, in 4096ths.
+    /// Returns the limits of a memory cgroup with so many dirtyable pages, when all memory has `dirtyable_in_all`. Limits in bytes
+    /// become the same part of its pages, in 4096ths.
     pub fn of_memcg(settings: &DirtySettings, dirtyable_in_all: u64, dirtyable: u64) -> Self {
         let pages = |limit: Limit| match limit {
             Limit::Bytes(bytes) => {
@@ -73,7 +73,7 @@ impl Thresholds {
         Self { limit, background: if background >= limit { limit / 2 } else { background } }
     }
 
-    /// Up to so many dirty pages nobody is slowed down (`dirty_freerun_ceiling`).
+    /// Returns the dirty pages up to which nobody is throttled (`dirty_freerun_ceiling`).
     pub fn freerun(&self) -> u64 {
         (self.limit + self.background) / 2
     }
@@ -89,7 +89,7 @@ mod tests {
         DirtySettings { limit: Limit::Ratio(limit), background: Limit::Ratio(background), rounding }
     }
 
-    /// Whether some amount of dirtyable memory gives both thresholds (in KiB).
+    /// True if some amount of dirtyable memory gives both thresholds (in KiB).
     fn is_possible(settings: &DirtySettings, limit: u64, background: u64) -> bool {
         let Limit::Ratio(percent) = settings.limit else { panic!("a ratio is to be tested") };
         let about = limit / 4 * 100 / u64::from(percent);

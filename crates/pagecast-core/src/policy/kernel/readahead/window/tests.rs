@@ -1,4 +1,4 @@
-//! Windows and times worked out by hand from `mm/readahead.c`, Linux 6.16.
+//! Checks windows and times by hand from `mm/readahead.c`, Linux 6.16.
 
 use super::*;
 use crate::policy::kernel::page::PAGE;
@@ -130,7 +130,7 @@ fn of_a_read_that_copies_more_slowly_than_its_device_reads_all_copies_are_the_th
     assert!((reading.copying - 32.0 * 2e-4).abs() < 1e-12, "{reading:?}");
 }
 
-/// Where nothing takes time, all windows are alike in that, but not in their sizes.
+/// If nothing takes time, all windows are alike in that, but not in their sizes.
 #[test]
 fn a_ramp_that_takes_no_time_has_all_its_windows() {
     let limits = Limits { read_ahead: 4096, ..LIMITS };
@@ -209,7 +209,7 @@ fn a_stream_in_parts_takes_as_long_as_in_one() {
         let mut reading = stream.read(Nanos::ZERO, &span(60, 1), LIMITS, pace, |_, _| 0);
         let mut parts = reading.seconds;
         for _ in 0..32 {
-            // What was on its way is waited for and copied, and two windows more are read.
+            // The pages in flight are waited for and copied, and two windows more are read.
             let since = reading.ahead_seconds + 32.0 * pace.copy;
             parts += since;
             stream.passed = Some(Nanos::ZERO);
@@ -260,7 +260,7 @@ fn without_read_ahead_pages_come_one_by_one() {
     assert!((reading.seconds - 10.0 * 1.11e-3).abs() < 1e-12, "{reading:?}");
 }
 
-/// What a fault on a page has read, from where to where, and up to where more is on its way.
+/// The pages that a fault has read, from where to where, and the end of those in flight.
 fn fault(stream: &mut Stream, page: u64, mapped: Mode) -> (u64, u64, u64) {
     let (start, end) = (page * PAGE, (page + 1) * PAGE);
     let span = Span { start, end, origin: start, last: end, call: PAGE, mapped: Some(mapped) };

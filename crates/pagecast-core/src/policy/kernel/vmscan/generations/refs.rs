@@ -1,22 +1,23 @@
-//! How often a page has been read, and its tier.
+//! Counts the reads of a page, and derives its tier.
 //!
-//! Before 6.14 the first read sets `PG_referenced`, the second `PG_workingset`, the next three count in `LRU_REFS_MASK`. Since
-//! 6.14 the mask counts before `PG_workingset`, which stays when a page moves to the next generation.
+//! Source: `include/linux/mm_inline.h: folio_lru_refs, lru_tier_from_refs`, `mm/swap.c: lru_gen_inc_refs`, Linux 6.12 and 6.16. Before 6.14
+//! the first read sets `PG_referenced`, the second `PG_workingset`, the next three count in `LRU_REFS_MASK`. Since 6.14 the mask counts
+//! before `PG_workingset`, which stays when a page moves to the next generation.
 
 use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::shadows::Token;
 use crate::policy::kernel::vmscan::slab::State;
 
-/// The most that `LRU_REFS_MASK` counts: it has `MAX_NR_TIERS - 2` bits.
+/// The largest count in `LRU_REFS_MASK`: it has `MAX_NR_TIERS - 2` bits.
 const MOST_REFS: u8 = 3;
 
-/// The tier of pages that have been read so often: `order_base_2`.
+/// `order_base_2`: the tier of pages that have been read so often.
 fn order_base_2(number: u8) -> usize {
     number.next_power_of_two().trailing_zeros() as usize
 }
 
 impl LruGen {
-    /// What becomes of a page that is read.
+    /// Returns the state of a page after a read.
     pub fn accessed(self, state: State) -> State {
         if !state.referenced {
             let refs = if self.reworked { 0 } else { state.refs };
@@ -51,18 +52,18 @@ impl LruGen {
         self.tier_of(self.refs(state), state.workingset)
     }
 
-    /// Whether a page has been read so often that it is never evicted without a turn in the next generation.
+    /// True if a page has been read so often that it is never evicted without a turn in the next generation.
     pub fn is_saturated(self, state: State) -> bool {
         let most = MOST_REFS + 1;
         if self.reworked { state.workingset && self.refs(state) == most } else { self.refs(state) == most }
     }
 
-    /// What is left of a page's state when it moves to the next generation: `mm/vmscan.c: folio_inc_gen`.
+    /// Returns the state of a page that moves to the next generation: `mm/vmscan.c: folio_inc_gen`.
     pub fn promoted(self, state: State) -> State {
         State { referenced: false, refs: 0, workingset: state.workingset && self.reworked, ..state }
     }
 
-    /// What is left of it when it could not be dropped.
+    /// Returns the state of a page that could not be dropped.
     pub fn deactivated(self, state: State) -> State {
         match self.reworked {
             true => State { referenced: false, refs: 0, workingset: false, ..state },
@@ -70,7 +71,7 @@ impl LruGen {
         }
     }
 
-    /// What is left of a page's state when it leaves: `mm/vmscan.c: isolate_folio`.
+    /// Returns the state of a page that leaves: `mm/vmscan.c: isolate_folio`.
     fn isolated(self, state: State) -> State {
         match state.referenced {
             true => state,
@@ -78,12 +79,12 @@ impl LruGen {
         }
     }
 
-    /// The tier to which a page that leaves is counted: `mm/workingset.c: lru_gen_eviction`.
+    /// Returns the tier for which an evicted page is counted: `mm/workingset.c: lru_gen_eviction`.
     pub fn leave_tier(self, state: State) -> usize {
         self.tier(self.isolated(state))
     }
 
-    /// That tier, and what is remembered of the page.
+    /// Returns that tier, and the token remembered of the page.
     pub fn leave(self, state: State, min_seq: u64) -> (usize, Token) {
         let isolated = self.isolated(state);
         let refs = self.refs(isolated);
@@ -92,7 +93,7 @@ impl LruGen {
         (self.leave_tier(state), token)
     }
 
-    /// The tier to which a page that has come back is counted, and whether it has all that it had: then its state says so.
+    /// Returns the tier for which a refaulted page is counted, and whether it keeps all its reads: then its state says so.
     ///
     /// `mm/workingset.c: lru_gen_refault`.
     pub fn come_back(self, token: Token, state: &mut State) -> (usize, bool) {
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_is_remembered_with_its_reads() {
+    fn evicted_pages_are_remembered_with_their_reads() {
         let left = |version: LruGen, times| version.leave(read(version, times), 7);
         for (times, tier, refs, workingset) in
             [(0, 0, 0, false), (1, 0, 0, false), (2, 1, 0, true), (4, 2, 2, true)]
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_has_its_tier_and_after_four_reads_all_of_them() {
+    fn refaulted_pages_have_their_tier_and_after_four_reads_all_of_them() {
         let come_back = |version: LruGen, times| {
             let (mut state, (_, token)) =
                 (State::fresh(LruvecId(0), 0), version.leave(read(version, times), 7));

@@ -1,9 +1,8 @@
-//! Which pages leave when memory is wanted, and when a new generation begins.
+//! Evicts pages from the oldest generation, and begins new ones.
 //!
-//! `mm/vmscan.c: try_to_shrink_lruvec, get_nr_to_scan, should_run_aging, inc_max_seq, evict_folios, scan_folios, sort_folio,
-//! try_to_inc_min_seq`, Linux 6.12 and 6.16. Reclaim is kswapd's: it ages whenever the kernel would at any priority but the
-//! lowest, since what it wants is never as little as a 4096th of the inactive pages. It ends with the byte that completes what
-//! is wanted; the kernel with the batch.
+//! Source: `mm/vmscan.c: try_to_shrink_lruvec, get_nr_to_scan, should_run_aging, inc_max_seq, evict_folios, scan_folios, sort_folio,
+//! try_to_inc_min_seq`, Linux 6.12 and 6.16. Reclaim is kswapd's. It ages whenever the kernel would at any priority but the lowest: it
+//! never wants as little as a 4096th of the inactive pages. It ends with the last byte wanted; the kernel's ends with the batch.
 
 use crate::policy::kernel::address_space::page_state::{Busy, PageState};
 use crate::policy::kernel::page::PAGE;
@@ -16,15 +15,15 @@ use crate::policy::kernel::vmscan::scan_control::{Reclaimed, share};
 use crate::policy::kernel::vmscan::slab::{Slot, State};
 use crate::stop;
 
-/// `include/linux/mmzone.h: MAX_LRU_BATCH`: so many pages are looked at before the tiers are compared anew.
+/// `include/linux/mmzone.h: MAX_LRU_BATCH`: so many pages are scanned before the tiers are compared anew.
 const MAX_LRU_BATCH: u64 = 64 * MIN_LRU_BATCH;
 
-/// The first pass scans this power of two less than the lists: `mm/vmscan.c: set_initial_priority`, half of `DEF_PRIORITY`. That
-/// is the least; where the high mark is less than about a 200th of the memory, from some 30 GiB on, the kernel begins with a
-/// shorter pass. Only when the flushers are woken depends on it.
+/// The first pass scans this power of two less than the lists: `mm/vmscan.c: set_initial_priority`, half of `DEF_PRIORITY`. That is the
+/// least. Where the high mark is less than about a 200th of the memory, from some 30 GiB on, the kernel begins with a shorter pass. Only
+/// the time at which flushers are woken depends on it.
 const FIRST_PRIORITY: u32 = 6;
 
-/// What was found since the tiers were last compared.
+/// The pages found since the tiers were last compared.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     scanned: u64,
@@ -32,14 +31,14 @@ struct Batch {
 }
 
 impl Batch {
-    /// How many more clean pages can be isolated.
+    /// Returns how many more clean pages can be isolated.
     fn room(&self) -> u64 {
         MIN_LRU_BATCH.saturating_sub(self.isolated).min(MAX_LRU_BATCH.saturating_sub(self.scanned))
     }
 
-    /// How much of so many clean bytes leaves before the tiers are compared anew.
+    /// Returns how many of so many clean bytes leave before the tiers are compared anew.
     ///
-    /// Pages that count to their own tier when they leave do not protect others like them. So all but the last batch can be taken
+    /// Pages counted for their own tier when they leave do not protect others of that tier. So all but the last batch can be taken
     /// together, unless pages of another tier have left with the first.
     fn take(&self, bytes: u64, counts_alike: bool) -> u64 {
         let room = self.room();
@@ -49,13 +48,13 @@ impl Batch {
         }
     }
 
-    /// What counts as scanned: nothing if there were too few pages for a batch and none to isolate.
+    /// Returns how many count as scanned: none if there were too few pages for a batch and none to isolate.
     fn counted(&self) -> u64 {
         if self.isolated > 0 || self.scanned >= MAX_LRU_BATCH { self.scanned } else { 0 }
     }
 }
 
-/// One of the passes of increasing size that kswapd makes, and whether one of them met nothing but dirty pages.
+/// The passes of increasing size that kswapd makes, and whether one of them met only dirty pages.
 struct Passes {
     priority: u32,
     scanned: u64,
@@ -63,7 +62,7 @@ struct Passes {
 }
 
 impl Passes {
-    /// So much of `size` has been scanned; a pass ends with its share, or when nothing was found.
+    /// Counts scanned bytes of `size`; a pass ends with its share, or when nothing was found.
     fn scan(&mut self, bytes: u64, size: u64, total: &Reclaimed) {
         self.scanned += bytes;
         if bytes == 0 || self.scanned >= share(size, self.priority) {
@@ -79,10 +78,10 @@ impl Passes {
 }
 
 impl Lists {
-    /// Frees `want` bytes, or all that are clean if those are fewer.
+    /// Frees `want` bytes, or all clean ones if those are fewer.
     ///
-    /// Nothing is clean any more when as many bytes as there are were found dirty or under write-back in turn: a page is
-    /// protected only so often.
+    /// No clean page is left when as many bytes as there are were found dirty or under write-back in turn: a page is protected only so
+    /// often.
     pub fn lru_gen_shrink_lruvec(
         &mut self,
         version: LruGen,
@@ -111,9 +110,9 @@ impl Lists {
         total
     }
 
-    /// Whether there are too few old pages: since 6.14 if two generations follow the oldest, before if in addition less than a
-    /// quarter of all pages is in the oldest. That more than half of them are in the youngest is enough too, but only page
-    /// tables bring pages there.
+    /// True if there are too few old pages. Since 6.14: if two generations follow the oldest. Before: if in addition less than a
+    /// quarter of all pages is in the oldest. More than half of them in the youngest would be enough too, but only page tables bring
+    /// pages there.
     fn should_run_aging(&self, version: LruGen, lruvec: LruvecId) -> bool {
         let generations = self.generations(lruvec);
         let following = generations.max_seq - generations.min_seq;
@@ -124,7 +123,7 @@ impl Lists {
         old * (MIN_NR_GENS + 2) < self.of_lruvec(lruvec)
     }
 
-    /// A new generation begins.
+    /// Begins a new generation.
     fn inc_max_seq(&mut self, lruvec: LruvecId) {
         let generations = &mut self.lruvec(lruvec).generations;
         let max_seq = generations.max_seq + 1;
@@ -133,7 +132,7 @@ impl Lists {
         self.extents.set_active(lruvec, list(max_seq - MIN_NR_GENS), false);
     }
 
-    /// The oldest generation is the oldest that has pages, if there is one that may be evicted. Returns whether it is another.
+    /// Makes the oldest generation with pages the oldest one, if it may be evicted. Returns true if it is another.
     fn try_to_inc_min_seq(&mut self, lruvec: LruvecId) -> bool {
         let mut generations = *self.generations(lruvec);
         let min_seq = generations.min_seq;
@@ -147,7 +146,7 @@ impl Lists {
         generations.min_seq > min_seq
     }
 
-    /// Scans the oldest generation until a batch is full or what is wanted is free.
+    /// Scans the oldest generation until a batch is full or enough is free.
     fn scan_batch(
         &mut self,
         version: LruGen,
@@ -199,12 +198,13 @@ impl Lists {
         batch
     }
 
-    /// Before 6.14 the last to be protected is the first to be scanned in the next generation: few enough at a time.
+    /// Returns how many pages are protected at a time. Before 6.14 the last to be protected is the first to be scanned in the next
+    /// generation.
     fn most_protected(&self, version: LruGen) -> u64 {
         if version.reworked { u64::MAX } else { self.extents.grain().max(PAGE) }
     }
 
-    /// The first bytes of an extent move to the next generation because pages like these have come back.
+    /// Moves the first bytes of an extent to the next generation because pages of their tier have come back.
     fn protect(&mut self, version: LruGen, slot: Slot, bytes: u64) {
         let extent = self.extents.get(slot);
         let slot = self.extents.cut(slot, extent.start, extent.start + bytes);
@@ -216,7 +216,7 @@ impl Lists {
         self.move_to_next(slot, version.promoted(extent.state), version.reworked);
     }
 
-    /// An extent of the oldest generation goes to the head or the tail of the next.
+    /// Moves an extent of the oldest generation to the head or the tail of the next.
     fn move_to_next(&mut self, slot: Slot, state: State, to_head: bool) {
         let extent = self.extents.take(slot);
         let next = list(self.generations(extent.state.lruvec).min_seq + 1);

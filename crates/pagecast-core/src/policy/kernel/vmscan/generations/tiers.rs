@@ -1,6 +1,6 @@
-//! Which tiers are protected: those whose pages come back more often than pages read once.
+//! Protects tiers whose pages come back more often than pages read once.
 //!
-//! `mm/vmscan.c: read_ctrl_pos, reset_ctrl_pos, positive_ctrl_err, get_tier_idx`, Linux 6.12 and 6.16.
+//! Source: `mm/vmscan.c: read_ctrl_pos, reset_ctrl_pos, positive_ctrl_err, get_tier_idx`, Linux 6.12 and 6.16.
 
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::version::LruGen;
@@ -8,16 +8,16 @@ use crate::policy::kernel::version::LruGen;
 /// `include/linux/mmzone.h`.
 pub const MAX_NR_TIERS: usize = 4;
 
-/// `include/linux/mmzone.h: MIN_LRU_BATCH`: fewer pages that come back say nothing; so many are isolated at a time.
+/// `include/linux/mmzone.h: MIN_LRU_BATCH`: so many pages are isolated at a time. Fewer refaults prove nothing.
 pub const MIN_LRU_BATCH: u64 = 64 * PAGE;
 
-/// Of one tier: what has come back, and what has left or would have.
+/// The counts of one tier: refaulted, and evicted or protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tier {
-    /// Since the oldest generation is the oldest.
+    /// Refaults since the oldest generation became the oldest.
     refaulted: u64,
     total: u64,
-    /// The moving averages of former ones.
+    /// The moving averages over earlier generations.
     avg_refaulted: u64,
     avg_total: u64,
 }
@@ -27,17 +27,17 @@ struct Tier {
 pub struct Tiers([Tier; MAX_NR_TIERS]);
 
 impl Tiers {
-    /// Pages that had left have come back.
+    /// Counts refaults.
     pub fn refault(&mut self, tier: usize, bytes: u64) {
         self.0[tier].refaulted += bytes;
     }
 
-    /// Pages have been evicted, or protected.
+    /// Counts pages that were evicted, or protected.
     pub fn count(&mut self, tier: usize, bytes: u64) {
         self.0[tier].total += bytes;
     }
 
-    /// Another generation is the oldest.
+    /// Carries the counts over when another generation becomes the oldest.
     pub fn carry_over(&mut self) {
         let half = |sum: u64| sum / 2 / PAGE * PAGE;
         for tier in &mut self.0 {
@@ -49,7 +49,7 @@ impl Tiers {
         }
     }
 
-    /// The highest tier that may be evicted.
+    /// Returns the highest tier that may be evicted.
     pub fn last_evicted(&self, version: LruGen) -> usize {
         // The gains by which the first and any other tier are compared.
         let (first, other) = if version.reworked { (2, 3) } else { (1, 2) };

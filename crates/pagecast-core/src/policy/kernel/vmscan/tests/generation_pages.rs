@@ -1,4 +1,4 @@
-//! The generations as the kernel has them, page by page and slow: functions and flags have the kernel's names.
+//! Models the generations page by page, slowly: functions and flags have the kernel's names.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ struct Lruvec {
     avg_total: [u64; 4],
 }
 
-/// What is left of a page that has been evicted.
+/// The shadow of an evicted page.
 struct Shadow {
     lruvec: usize,
     min_seq: u64,
@@ -175,7 +175,7 @@ impl Generations {
         Page { referenced: false, refs: 0, workingset, reclaim: page.reclaim || reclaiming, ..page }
     }
 
-    /// Whether the page has been sorted, and else what to isolate.
+    /// True if the page has been sorted; else the page to isolate.
     fn sort_folio(
         &mut self,
         number: usize,

@@ -1,4 +1,4 @@
-//! One rule of the generations each.
+//! Checks one rule of the generations in each test.
 
 use super::pages::PAGE;
 use crate::policy::FileId;
@@ -176,7 +176,7 @@ fn reclaim_finds_whatever_is_clean() {
 }
 
 #[test]
-fn reclaim_finds_what_is_clean_behind_many_dirty_pages() {
+fn reclaim_finds_clean_pages_behind_many_dirty_ones() {
     for version in [BEFORE, SINCE] {
         let mut lists = lists_of(version, &[]);
         lists.insert_read(ONLY, A, 0, 64 * MIB);

@@ -1,4 +1,4 @@
-//! The two lists as the kernel has them, page by page and slow.
+//! Models the kernel's two lists page by page, slowly.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ pub struct Page {
     pub refs: u8,
     pub workingset: bool,
     pub reclaim: bool,
-    /// How many bytes had come to the head of its list when it did.
+    /// The bytes that had come to the head of its list when it did.
     pub inserted: u64,
 }
 

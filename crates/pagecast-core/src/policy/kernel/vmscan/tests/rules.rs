@@ -1,4 +1,4 @@
-//! One rule each.
+//! Checks one rule of the two lists in each test.
 
 use super::LATEST;
 use super::pages::{PAGE, Unclean};
@@ -43,7 +43,7 @@ fn lists_with(a: u64, b: u64) -> Lists {
     lists_of(LATEST, a, b)
 }
 
-/// The same of a version.
+/// Lists of a version with the first bytes of both files, read in that order.
 fn lists_of(version: TwoLists, a: u64, b: u64) -> Lists {
     let mut lists = Lists::new(Replacement::TwoLists(version), 1, 64 * GIB, 0);
     lists.insert_read(ONLY, A, 0, a);
@@ -62,7 +62,7 @@ fn listed(lists: &Lists, active: bool) -> Vec<(u32, u64, u64)> {
 }
 
 #[test]
-fn what_is_read_or_written_comes_to_the_inactive_head() {
+fn pages_read_or_written_come_to_the_inactive_head() {
     let mut lists = lists();
     lists.insert_read(ONLY, A, 0, MIB);
     lists.insert_written(ONLY, B, 0, MIB);
@@ -216,7 +216,7 @@ fn a_write_does_not_come_back() {
 }
 
 #[test]
-fn what_is_removed_is_not_remembered() {
+fn removed_pages_are_not_remembered() {
     let mut lists = lists_with(4 * MIB, 8 * MIB);
     read_twice(&mut lists, A, 4 * MIB);
     lists.reclaim(ONLY, MIB, &AllClean);
@@ -226,7 +226,7 @@ fn what_is_removed_is_not_remembered() {
 }
 
 #[test]
-fn only_what_left_within_the_memory_is_remembered() {
+fn only_evictions_within_the_memory_are_remembered() {
     let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, 16 * MIB, 0);
     for block in 0..64 {
         lists.insert_read(ONLY, FileId(block % 2), u64::from(block) * MIB, u64::from(block + 1) * MIB);
@@ -257,7 +257,7 @@ fn dirty_pages_that_were_to_be_dropped_are_freed_first_when_written() {
 }
 
 #[test]
-fn what_was_not_set_aside_stays_in_its_place_when_written() {
+fn pages_not_set_aside_stay_in_their_place_when_written() {
     let mut lists = lists_with(MIB, MIB);
     lists.written(B, 0, MIB);
     assert_eq!(listed(&lists, false), [(0, 0, 1), (1, 0, 1)]);
@@ -327,7 +327,7 @@ fn a_read_in_small_pieces_leaves_an_extent_whole() {
 }
 
 #[test]
-fn files_that_grow_together_take_an_extent_each_for_a_grain() {
+fn files_that_grow_together_take_an_extent_each_up_to_its_length() {
     let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, 32 * MIB);
     for page in 0..4096_u64 {
         for file in 0..32 {
@@ -350,7 +350,7 @@ fn an_extent_is_as_old_as_its_oldest_byte() {
 }
 
 #[test]
-fn nothing_new_joins_what_is_to_be_freed_first() {
+fn nothing_new_joins_pages_to_be_freed_first() {
     let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, 64 * MIB);
     lists.insert_read(ONLY, A, 0, MIB);
     lists.insert_read(ONLY, B, 0, 4 * MIB);
@@ -361,7 +361,7 @@ fn nothing_new_joins_what_is_to_be_freed_first() {
 }
 
 #[test]
-fn pieces_that_are_written_in_turn_are_one_extent_up_to_a_grain() {
+fn pieces_written_in_turn_are_one_extent_up_to_its_length() {
     let written = |grain| {
         let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, grain);
         lists.insert_read(ONLY, A, 6 * MIB, 8 * MIB);
@@ -408,7 +408,7 @@ fn when_nobody_asks_any_more_sums_are_kept() {
 }
 
 #[test]
-fn what_comes_and_what_leaves_is_counted_by_file_and_in_all() {
+fn pages_that_come_and_leave_are_counted_by_file_and_in_all() {
     let mut lists = lists();
     lists.insert_read(ONLY, A, 4 * MIB, 6 * MIB);
     lists.insert_written(ONLY, B, 7 * MIB, 11 * MIB);
@@ -422,7 +422,7 @@ fn what_comes_and_what_leaves_is_counted_by_file_and_in_all() {
 
 /// The first has left, come back and left again, from other lists or at another age, before it is forgotten that it had left first.
 #[test]
-fn what_has_left_again_is_remembered_when_the_first_time_is_forgotten() {
+fn a_second_eviction_is_remembered_when_the_first_is_forgotten() {
     let other = LruvecId(1);
     for (lruvec, age) in [(other, 0), (ONLY, 1)] {
         let left = |lruvec, start: u64, age: u64| Shadow {

@@ -1,4 +1,4 @@
-//! Extents against single pages.
+//! Compares extents with single pages after any sequence of operations.
 
 use super::LATEST;
 use std::collections::HashMap;
@@ -15,22 +15,22 @@ use crate::policy::kernel::vmscan::lruvec::*;
 
 const FILES: u32 = 2;
 
-/// What can happen, to a range of pages of a file, if not said otherwise.
+/// The steps, of a range of pages of a file if not said otherwise.
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// A read inserts what is not in memory.
+    /// Inserts by a read the pages that are not in memory.
     Read,
-    /// A write does, and all is dirty.
+    /// Inserts by a write the pages that are not in memory; all are dirty.
     Write,
     Accessed,
     Remove,
-    /// Dirty pages are being written.
+    /// Submits dirty pages.
     Writeback,
-    /// Their write-back has ended.
+    /// Ends their writeback.
     Written,
-    /// What is not clean could not be dropped.
+    /// Deactivates unclean pages that were to be dropped.
     Deactivate,
-    /// So many pages are wanted.
+    /// Wants so many pages.
     Reclaim,
 }
 
@@ -66,7 +66,7 @@ fn steps(reclaims: bool) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..120)
 }
 
-/// The same places again and again, read so often that tiers fill, while memory is short: what comes back is protected.
+/// The same places again and again, read so often that tiers fill, while memory is short: refaulted pages are protected.
 fn pressed() -> impl Strategy<Value = Vec<Step>> {
     let use_often = (0..6_usize, 0..5_u64, 96..192_u64).prop_map(|(reads, quarter, pages)| {
         let what = std::iter::once(What::Read).chain(std::iter::repeat_n(What::Accessed, reads));

@@ -1,4 +1,4 @@
-//! Published and recorded events of real kernels, branches worked out by hand, and what holds everywhere.
+//! Checks published and recorded events of real kernels, branches worked out by hand, and properties that hold everywhere.
 
 use proptest::prelude::*;
 
