@@ -46,7 +46,7 @@ pub const THROTTLE_STEPS: f64 = 64.0;
 
 /// The number of steps into which an operation with synchronous or direct calls is split, about. The device serves the calls of a step
 /// together.
-pub const SYNC_STEPS: u64 = 256;
+const SYNC_STEPS: u64 = 256;
 
 /// A growing extent is lengthened while less than this part of the memory has come into its list since. The order of pages in a list has
 /// this precision.

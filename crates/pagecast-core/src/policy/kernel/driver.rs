@@ -45,7 +45,7 @@ use crate::units::{Bytes, Nanos, earlier};
 impl Kernel {
     /// Brings all levels up to `now`. Bytes that have moved since are put into pages later, when the pages matter.
     pub fn catch_up(&mut self, now: Nanos) {
-        if now == self.clock.synced {
+        if now == self.clock.caught_up {
             return;
         }
         for device in 0..self.block.queues.len() {
@@ -64,7 +64,7 @@ impl Kernel {
         self.pages.note_peaks();
         self.write_back.flush_memcg_stats(&self.pages, now);
         self.write_back.tick(now);
-        self.clock.synced = now;
+        self.clock.caught_up = now;
     }
 
     /// Decides what follows from the state as it is now.
@@ -113,7 +113,7 @@ impl Kernel {
     }
 
     /// Wakes the flushers after reclaim that met only dirty pages.
-    pub fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
+    fn heed_reclaim(&mut self, now: Nanos, out: &mut Actions) {
         let mut found = self.pages.take_found_only_dirty() && self.config.rules.dirty_tail_wakes_flushers;
         // A task that waits for pages reclaims by itself, and finds as little.
         found |= self.pages.is_exhausted() && self.tasks.values().any(Task::takes_memory);
@@ -331,7 +331,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Ends an operation. Returns the operation that goes on then: the same one as another kind of task, or the one it was a part of.
-pub fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId> {
+fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId> {
     let task = cx.tasks.remove(operation).expect("a task ends once");
     cx.pages.placement.leave(task.kind.owner(operation));
     if let Some(credit) = task.credit {
@@ -361,7 +361,7 @@ pub fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<Operatio
 }
 
 /// Ends a wait of an operation, or one of several.
-pub fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
+fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     if let Kind::Sync { files, .. } = &mut task.kind
         && *files > 1
@@ -406,7 +406,7 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
 }
 
 /// Steps followers whose bytes have come, or that have no task to follow any more.
-pub fn release_followers(cx: &mut Context<'_>) {
+fn release_followers(cx: &mut Context<'_>) {
     let follows = |task: &Task| task.run == Run::Follow && !matches!(task.kind, Kind::Cut { .. });
     if !cx.tasks.has_followers {
         debug_assert!(!cx.tasks.values().any(follows), "a follower has been noted");
@@ -430,7 +430,7 @@ pub fn release_followers(cx: &mut Context<'_>) {
 }
 
 /// Steps operations whose processor has prepared the next request, or whose device has flushed its cache.
-pub fn go_on_with_due(cx: &mut Context<'_>) {
+fn go_on_with_due(cx: &mut Context<'_>) {
     if !cx.tasks.has_busy {
         debug_assert!(cx.tasks.values().all(|task| task.busy_until.is_none()), "who is busy has been noted");
         return;

@@ -243,7 +243,7 @@ impl Policy for Kernel {
     }
 
     fn next_call(&self) -> Option<Nanos> {
-        self.schedule(self.clock.synced)
+        self.schedule(self.clock.caught_up)
     }
 
     fn most_anonymous(&self) -> Option<Bytes> {

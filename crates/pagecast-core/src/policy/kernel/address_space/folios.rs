@@ -34,14 +34,14 @@ pub struct Faults {
 
 /// The pages that a fault maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grain {
+pub struct FaultUnit {
     /// At least so many pages, as far as they are in the cache,
     pub least: u64,
     /// and the whole folio if that is longer.
     pub is_whole_folio: bool,
 }
 
-impl Grain {
+impl FaultUnit {
     /// Returns the bytes that a fault maps, in folios of so many pages.
     pub fn bytes(self, folio: u64) -> u64 {
         PAGE * if self.is_whole_folio { self.least.max(folio) } else { self.least }
@@ -153,11 +153,11 @@ impl Folios {
     }
 
     /// Returns the faults from one byte of a file to another.
-    pub fn faults(&self, file: FileId, (start, end): (u64, u64), grain: Grain) -> Faults {
+    pub fn faults(&self, file: FileId, (start, end): (u64, u64), unit: FaultUnit) -> Faults {
         let (mut at, mut mapped, mut faults) = (start, start, Faults::default());
         while at < end {
             let (pages, to) = self.run(file, at, end);
-            let bytes = grain.bytes(pages);
+            let bytes = unit.bytes(pages);
             let from = at.max(mapped);
             if from < to {
                 let count = to.div_ceil(bytes) - from / bytes;
@@ -243,14 +243,14 @@ mod tests {
             folios.set(FILE, pages(2048 * window, 2048 * (window + 1)), 1 << next);
             order = Some(next);
         }
-        let grain = |least, is_whole_folio| Grain { least, is_whole_folio };
-        let count = |of: &Folios, (from, to), grain| of.faults(FILE, pages(from, to), grain).count;
-        let whole = [16, 1].map(|least| count(&folios, (0, 16_384), grain(least, true)));
-        let before = [16, 1].map(|least| count(&folios, (0, 16_384), grain(least, false)));
+        let unit = |least, is_whole_folio| FaultUnit { least, is_whole_folio };
+        let count = |of: &Folios, (from, to), unit| of.faults(FILE, pages(from, to), unit).count;
+        let whole = [16, 1].map(|least| count(&folios, (0, 16_384), unit(least, true)));
+        let before = [16, 1].map(|least| count(&folios, (0, 16_384), unit(least, false)));
         assert_eq!((whole, before), ([436, 2740], [1024, 16_384]));
-        assert_eq!(count(&folios, (5, 6), grain(16, true)), 1);
-        assert_eq!(count(&Folios::default(), (10, 40), grain(16, true)), 3);
-        assert_eq!(count(&folios, (0, 0), grain(1, true)), 0);
+        assert_eq!(count(&folios, (5, 6), unit(16, true)), 1);
+        assert_eq!(count(&Folios::default(), (10, 40), unit(16, true)), 3);
+        assert_eq!(count(&folios, (0, 0), unit(1, true)), 0);
     }
 
     /// Of single pages, of 4 and of 16 and more.
@@ -260,12 +260,12 @@ mod tests {
         folios.set(FILE, pages(64, 128), 4);
         folios.set(FILE, pages(128, 1024), 64);
         let further = |from, to| {
-            let whole = Grain { least: 16, is_whole_folio: true };
+            let whole = FaultUnit { least: 16, is_whole_folio: true };
             folios.faults(FILE, pages(from, to), whole).further
         };
         assert_eq!([further(0, 64), further(64, 128), further(128, 1024)], [60.0, 12.0, 0.0]);
         assert_eq!(further(0, 1024), 72.0);
-        let writes = Grain { least: 1, is_whole_folio: false };
+        let writes = FaultUnit { least: 1, is_whole_folio: false };
         assert_eq!(folios.faults(FILE, pages(0, 1024), writes), Faults { count: 1024, further: 0.0 });
     }
 

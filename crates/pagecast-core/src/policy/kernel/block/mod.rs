@@ -93,7 +93,7 @@ impl Block {
     }
 
     /// Returns the device whose write-back throttling counts a throttled task that writes to a wb.
-    pub fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
+    fn sleeps_at(&self, wb: WbId, held_by: Option<Part>) -> Option<DeviceId> {
         let is_seen = self.config.rules.wbt_sees_cgroups || self.config.memcg_of_wb(wb.0 as usize).is_none();
         (held_by == Some(Part::Throttled) && is_seen).then(|| self.config.device_of(wb))
     }

@@ -44,7 +44,7 @@ pub fn begin_task(
 
 /// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own
 /// read-ahead.
-pub fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
+fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
     let reader =
         if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
     let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });

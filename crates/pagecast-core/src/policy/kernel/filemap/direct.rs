@@ -53,7 +53,7 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Begins the next calls with their cost for the processor.
-pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
+fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, from, step } = task.kind else { unreachable!("only these go past the cache") };
     let (file, start, end) = (task.file().id, task.position, task.end.min(task.position + step));
@@ -89,7 +89,7 @@ pub fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Returns the time that the calls of a step take beside their bytes: a request each, or the time until each is durable, which includes the
 /// request. The calls of a step pay together.
-pub fn after_writes(
+fn after_writes(
     cx: &mut Context<'_>,
     operation: OperationId,
     (start, end): (u64, u64),
@@ -108,7 +108,7 @@ pub fn after_writes(
 
 /// Returns the time before the device moves so many bytes of a task past the cache, and the time to invalidate so many cached ones. Each
 /// call is one request, so the cost of a request belongs here.
-pub fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
+fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
     let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
     let (cost, calls) = (&config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
     let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));

@@ -39,7 +39,7 @@ pub fn generic_fadvise(
 }
 
 /// `mm/fadvise.c: POSIX_FADV_DONTNEED`: submits dirty pages and drops whole clean ones.
-pub fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
+fn dont_need(cx: &mut Context<'_>, file: &FileView, (start, end): (u64, u64)) {
     // The last page of a file need not be a whole one.
     let (end, whole) = if end >= file.size.0 { (u64::MAX, u64::MAX) } else { (end, end / PAGE * PAGE) };
     let dirty = cx.pages.dirty().ranges_within(file.id, start, end);

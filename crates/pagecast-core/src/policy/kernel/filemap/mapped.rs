@@ -14,19 +14,19 @@
 //! Left out: MGLRU's younger generation for faulted pages; the longer life of mapped pages; locks of the address space; a folio that
 //! becomes dirty as a whole.
 
-use crate::policy::kernel::address_space::folios::{Faults, Grain};
+use crate::policy::OperationId;
+use crate::policy::kernel::address_space::folios::{FaultUnit, Faults};
 use crate::policy::kernel::filemap::readahead::{
     cached_before, first_unread, limits_of, note_windows, pace_of, read_ahead,
 };
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
-use crate::policy::kernel::readahead::window::{Reading, Span};
+use crate::policy::kernel::readahead::window::Span;
 use crate::policy::kernel::tasks::cost::{Access, FAULT_AROUND_PAGES, Run};
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{FileView, OperationId};
 
 /// Touches bytes of a mapping, up to `end` at most. Returns the end of the bytes that are mapped, or not mapped, like the first, and maps
 /// them all.
@@ -43,9 +43,9 @@ pub fn touch_mapped(cx: &mut Context<'_>, operation: OperationId, run: Run, end:
     let (is_mapped, end) = if may_find { mapping.find(task.position, end, is_write) } else { (false, end) };
     task.access = if is_mapped { Access::Finds } else { Access::Faults };
     let least = if run == Run::Hit { FAULT_AROUND_PAGES } else { 1 };
-    let grain = Grain { least, is_whole_folio: cx.config.rules.maps_folios };
-    let grain = grain.bytes(cx.pages.folios().run(task.file().id, task.position, end).0);
-    let (from, to) = (task.position / grain * grain, end.next_multiple_of(grain));
+    let unit = FaultUnit { least, is_whole_folio: cx.config.rules.maps_folios };
+    let unit = unit.bytes(cx.pages.folios().run(task.file().id, task.position, end).0);
+    let (from, to) = (task.position / unit * unit, end.next_multiple_of(unit));
     mapping.insert(from, to, is_write);
     end
 }
@@ -59,20 +59,6 @@ pub fn do_fault_around(cx: &mut Context<'_>, operation: OperationId, end: u64) -
     let found = (end - task.position).div_ceil(PAGE).max(faults.count * FAULT_AROUND_PAGES);
     cx.readers.streams.entry(key).or_default().found_mapped(found);
     faults.count as f64 * cx.config.prices.fault_around + faults.further * cx.config.prices.folio_map
-}
-
-/// Reads the pages before a missed page, too, if the window lies around it.
-pub fn read_before(
-    cx: &mut Context<'_>,
-    operation: OperationId,
-    file: &FileView,
-    span: &Span,
-    reading: &Reading,
-) {
-    let (start, end) = (reading.begin * PAGE, span.start / PAGE * PAGE);
-    if start < end {
-        read_ahead(cx, operation, file, (start, end), 0, reading.seconds);
-    }
 }
 
 /// Reads pages that a task will write to soon, as far as the device has them. The task follows the read.
@@ -113,13 +99,13 @@ pub fn do_page_mkwrite(pages: &Pages, tasks: &Tasks, operation: OperationId, end
 /// Returns the faults of a task up to `end`, each of which maps at least so many pages.
 pub fn faults(pages: &Pages, task: &Task, end: u64, least: u64) -> Faults {
     let (file, at) = (task.file().id, task.position);
-    let grain = Grain { least, is_whole_folio: pages.config.rules.maps_folios };
-    let around = grain.bytes(pages.folios().run(file, at, end).0);
+    let unit = FaultUnit { least, is_whole_folio: pages.config.rules.maps_folios };
+    let around = unit.bytes(pages.folios().run(file, at, end).0);
     let from = if at == task.origin { at } else { at.next_multiple_of(around) };
     // A mapping that does not stay has nothing around what is touched.
     let (from, end) = match task.access {
         Access::Maps => (from, end),
-        _ => (from / around * around, end.next_multiple_of(grain.least * PAGE)),
+        _ => (from / around * around, end.next_multiple_of(unit.least * PAGE)),
     };
-    pages.folios().faults(file, (from, end), grain)
+    pages.folios().faults(file, (from, end), unit)
 }

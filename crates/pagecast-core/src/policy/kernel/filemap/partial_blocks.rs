@@ -121,7 +121,7 @@ pub fn write_rest_of_blocks(cx: &mut Context<'_>, operation: OperationId) -> boo
 }
 
 /// Moves bytes of blocks beside an operation, which waits for them.
-pub fn move_beside(cx: &mut Context<'_>, of: OperationId, way: Way, bytes: u64) {
+fn move_beside(cx: &mut Context<'_>, of: OperationId, way: Way, bytes: u64) {
     let task = cx.tasks.get_mut(of).expect("who moves blocks is under way");
     (task.run, task.since) = (Run::Wait, cx.now);
     let (kind, at) = (Kind::Beside { of, way }, (0, Bytes(bytes), Bytes(bytes)));
@@ -147,7 +147,7 @@ pub fn step_beside(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Returns how many blocks on the device, and not in the cache, a task writes in part from its position up to `end`.
-pub fn blocks_to_read(pages: &Pages, task: &Task, end: u64) -> u64 {
+fn blocks_to_read(pages: &Pages, task: &Task, end: u64) -> u64 {
     let (file, at) = (task.file(), task.position);
     let cached = |from: u64, to: u64| pages.lists().cached_within(file.id, from, to) > 0;
     let (mut from, mut to) = (at / PAGE * PAGE, end.next_multiple_of(PAGE));

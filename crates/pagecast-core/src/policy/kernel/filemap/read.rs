@@ -39,7 +39,7 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Returns the shape of a read's run up to `end`, beside its bytes and their cost.
-pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
+fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let plain = RunShape::plain(end - task.position);
     let page_insert = task.page_insert();
@@ -50,8 +50,9 @@ pub fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
         Run::Hit if task.access == Access::Finds => plain,
         Run::Hit => {
             let pages = pass_mark(cx, operation, end).div_ceil(PAGE);
-            let toll = pages as f64 * page_insert.as_seconds() + do_fault_around(cx, operation, end);
-            RunShape { toll, ..plain }
+            let thread_seconds =
+                pages as f64 * page_insert.as_seconds() + do_fault_around(cx, operation, end);
+            RunShape { thread_seconds, ..plain }
         }
         _ => {
             pass_mark_of_follower(cx, operation);

@@ -7,7 +7,6 @@
 
 use crate::policy::kernel::address_space::folios::order_of_window;
 use crate::policy::kernel::config::Config;
-use crate::policy::kernel::filemap::mapped::read_before;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::begin_run;
@@ -116,12 +115,12 @@ pub fn shape(
     let own = own.max(reading.seconds.min(pace.latency));
     let cached = pages.lists().cached_within(file.id, end, ahead.max(end));
     let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
-    let due = clock.synced + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
+    let due = clock.caught_up + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
     let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
     RunShape {
         bytes: end - span.start,
         copied: span.end - span.start,
-        toll: 0.0,
+        thread_seconds: 0.0,
         least: if is_timed { own } else { 0.0 },
         copying: if is_timed { reading.copying } else { 0.0 },
         ahead: (ahead > end).then_some(Ahead { end: ahead, done, due }),
@@ -238,6 +237,20 @@ pub fn forget_read_ahead(cx: &mut Context<'_>, by: OperationId, file: FileId, si
     });
     if size == 0 {
         cx.readers.streams.remove(&(by, file));
+    }
+}
+
+/// Reads the pages before a missed page, too, if the window lies around it.
+fn read_before(
+    cx: &mut Context<'_>,
+    operation: OperationId,
+    file: &FileView,
+    span: &Span,
+    reading: &Reading,
+) {
+    let (start, end) = (reading.begin * PAGE, span.start / PAGE * PAGE);
+    if start < end {
+        read_ahead(cx, operation, file, (start, end), 0, reading.seconds);
     }
 }
 

@@ -58,7 +58,7 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Returns the shape of a write's run up to `end`, beside its bytes and their cost.
-pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
+fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let plain = RunShape::plain(end - task.position);
     let page_insert = task.page_insert();
@@ -66,12 +66,12 @@ pub fn shape_write(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Ru
         Run::Dirty if task.access == Access::Finds => plain,
         Run::Clean | Run::Dirty if task.mapped.is_some() => {
             let pages = pass_mark(cx, operation, end).div_ceil(PAGE);
-            let toll =
+            let thread_seconds =
                 pages as f64 * page_insert.as_seconds() + do_page_mkwrite(cx.pages, cx.tasks, operation, end);
-            RunShape { toll, ..plain }
+            RunShape { thread_seconds, ..plain }
         }
         Run::New if task.mapped.is_some() => {
-            RunShape { toll: do_page_mkwrite(cx.pages, cx.tasks, operation, end), ..plain }
+            RunShape { thread_seconds: do_page_mkwrite(cx.pages, cx.tasks, operation, end), ..plain }
         }
         Run::Follow => {
             pass_mark_of_follower(cx, operation);

@@ -56,7 +56,7 @@ impl Flushers {
     }
 
     /// Makes pages dirty again that flushers have submitted beyond the queue of a device.
-    pub fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
+    fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
         let queue = &mut block.queues[device];
         let limit = queue.limit(Some(why));
         while let Some((wb, file, (from, to))) = queue.excess(limit) {
@@ -130,7 +130,7 @@ impl Flushers {
     }
 
     /// Calls the flusher of a wb with the state that it needs.
-    pub fn call_flusher<R>(
+    fn call_flusher<R>(
         &mut self,
         pages: &mut Pages,
         write_back: &mut WriteBack,

@@ -72,7 +72,7 @@ impl Caps {
 
     /// Returns the cap of a task if there are pages for it.
     #[inline(always)]
-    pub fn cap_of_thread(
+    fn cap_of_thread(
         &self,
         pages: &Pages,
         write_back: &WriteBack,
@@ -88,7 +88,7 @@ impl Caps {
 
     /// Returns the cap of a task if the law lets it do so much, or anything.
     #[inline(never)]
-    pub fn cap_by_costs(
+    fn cap_by_costs(
         &self,
         pages: &Pages,
         block: &Block,
@@ -108,7 +108,7 @@ impl Caps {
 
     /// True if the law alone holds a task back, by as much as when its cap was set: nothing follows then.
     #[inline(always)]
-    pub fn is_held_as_before(&self, write_back: &WriteBack, task: &Task, old: Option<(f64, Part)>) -> bool {
+    fn is_held_as_before(&self, write_back: &WriteBack, task: &Task, old: Option<(f64, Part)>) -> bool {
         let Some((cap, Part::Throttled)) = old else { return false };
         task.held_by == Some(Part::Throttled)
             && rate_of(&write_back.wbs, task) == Some(cap)
@@ -119,7 +119,7 @@ impl Caps {
 
     /// True if nothing holds back, or held back, a task that makes no pages dirty, on a host without costs.
     #[inline(always)]
-    pub fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
+    fn is_free_as_before(&self, task: &Task, old: Option<(f64, Part)>) -> bool {
         old.is_none()
             && task.held_by.is_none()
             && !task.run.dirties()
@@ -130,7 +130,7 @@ impl Caps {
 
     /// True if a task may do so much less than its thread could that its costs need no look.
     #[inline(always)]
-    pub fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
+    fn is_far_below_pace(&self, task: &Task, rate: f64) -> bool {
         rate < self.processor_share * task.pace / 4.0
     }
 
@@ -162,7 +162,7 @@ impl Caps {
     }
 
     /// Returns the state for which caps set now would hold.
-    pub fn caps_of_now(&self, write_back: &WriteBack, tasks: &Tasks) -> CapsOf {
+    fn caps_of_now(&self, write_back: &WriteBack, tasks: &Tasks) -> CapsOf {
         CapsOf {
             changes: tasks.changes(),
             rate_changes: write_back.rate_changes(),
@@ -171,23 +171,17 @@ impl Caps {
     }
 
     /// True if all caps still hold, if there are pages to be had. A task ahead of its rate has its cap for a time only.
-    pub fn do_caps_hold(&self, write_back: &WriteBack, tasks: &Tasks) -> bool {
+    fn do_caps_hold(&self, write_back: &WriteBack, tasks: &Tasks) -> bool {
         !tasks.runs_ahead && self.caps_of == Some(self.caps_of_now(write_back, tasks))
     }
 
     /// True if the cap of a task may change when anything else comes into memory or leaves it.
-    pub fn depends_on_memory(&self, task: &Task) -> bool {
+    fn depends_on_memory(&self, task: &Task) -> bool {
         task.memcg != MemcgId::ROOT || !self.config.prices.are_nothing(task.page_insert())
     }
 
     /// True if the caps are what they would be if set now. Debug builds check this.
-    pub fn are_caps_right(
-        &self,
-        pages: &Pages,
-        write_back: &WriteBack,
-        block: &Block,
-        tasks: &Tasks,
-    ) -> bool {
+    fn are_caps_right(&self, pages: &Pages, write_back: &WriteBack, block: &Block, tasks: &Tasks) -> bool {
         tasks.iter().all(|(operation, task)| {
             let cap = || self.cap(pages, write_back, block, task, operation, false);
             task.transfer.as_ref().is_none_or(|transfer| !is_news(transfer.cap, cap()))
@@ -256,7 +250,7 @@ pub fn set_caps(cx: &mut Context<'_>) {
 }
 
 /// True if a cap has changed enough to matter.
-pub fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
+fn is_news(old: Option<(f64, Part)>, new: Option<(f64, Part)>) -> bool {
     match (old, new) {
         (Some((old, before)), Some((new, after))) if before == after => {
             (new - old).abs() > LEAST_CHANGE * old

@@ -28,7 +28,7 @@ pub fn check_books(pages: &Pages, write_back: &WriteBack, block: &Block, tasks: 
 }
 
 /// Checks that all pages that became dirty are written, cancelled, under writeback or still dirty.
-pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
+fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
     for (at, wb) in write_back.wbs.iter().enumerate() {
         if wb.is_none() {
             continue;
@@ -41,7 +41,7 @@ pub fn check_wbs(pages: &Pages, write_back: &WriteBack, block: &Block) {
 }
 
 /// Checks that dirty pages are cached pages of their file, and add up.
-pub fn check_dirty(pages: &Pages) {
+fn check_dirty(pages: &Pages) {
     pages.dirty().check_sums();
     for (file, bytes) in pages.dirty().by_file() {
         let cached = pages.lists().of_file(file);
@@ -53,7 +53,7 @@ pub fn check_dirty(pages: &Pages) {
 }
 
 /// Checks that the bytes without a page yet are those that tasks have pending.
-pub fn check_pending(pages: &Pages, tasks: &Tasks) {
+fn check_pending(pages: &Pages, tasks: &Tasks) {
     let counted = [pages.ahead()[0], pages.ahead()[1], pages.dirty().ahead()];
     let of_tasks = pending_of(tasks, |_| true);
     assert_eq!(counted, of_tasks, "cached, anonymous and dirty bytes ahead are those of tasks");
@@ -62,7 +62,7 @@ pub fn check_pending(pages: &Pages, tasks: &Tasks) {
 }
 
 /// The bytes that some tasks have pending: of page cache, of anonymous memory, and dirty ones.
-pub fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
+fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
     let mut sums = [0; 3];
     for task in tasks.values().filter(|task| is_meant(task)) {
         // The bytes of its last request beyond that have no buffer.
@@ -77,7 +77,7 @@ pub fn pending_of(tasks: &Tasks, is_meant: impl Fn(&Task) -> bool) -> [u64; 3] {
 /// Checks that the charge of a memory cgroup is the sum of its tasks' pending bytes, its processes' memory and its lists.
 ///
 /// It may be over its limit: pending bytes make room only when they are put into lists.
-pub fn check_memcgs(pages: &Pages, tasks: &Tasks) {
+fn check_memcgs(pages: &Pages, tasks: &Tasks) {
     for (at, memcg) in pages.memcgs.iter().enumerate() {
         let id = MemcgId::of(at);
         assert_eq!(memcg.ahead(), pending_of(tasks, |task| task.memcg == id), "bytes ahead of cgroup {at}");
@@ -87,7 +87,7 @@ pub fn check_memcgs(pages: &Pages, tasks: &Tasks) {
 }
 
 /// Checks that nodes have what lists and processes have, and no more than there is.
-pub fn check_nodes(pages: &Pages) {
+fn check_nodes(pages: &Pages) {
     let (pages, lists) = (&pages, pages.lists());
     let cached: u64 = pages.lruvecs().map(|lruvec| lists.of_lruvec(lruvec)).sum();
     assert_eq!(cached, lists.cached(), "what is cached is on some node");

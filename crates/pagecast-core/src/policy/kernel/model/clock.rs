@@ -6,7 +6,7 @@ use crate::units::Nanos;
 #[derive(Default)]
 pub struct Clock {
     /// The instant at which all levels hold.
-    pub synced: Nanos,
+    pub caught_up: Nanos,
     /// The last instant at which the moved bytes of all tasks were put into pages.
     pub settled: Nanos,
     /// The last decision about all tasks; nothing if it is put off to the end of this instant.

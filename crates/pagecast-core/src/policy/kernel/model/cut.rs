@@ -95,7 +95,7 @@ mod tests {
         kernel.tasks.get_mut(writer).expect("it is there").outcome.from_cache = whole;
         kernel.pages.read_in(FileId(1), 100 * MIB, 101 * MIB, on(0));
         let mut out = Actions::default();
-        cut_runs(&mut kernel.context(kernel.clock.synced, &mut out));
+        cut_runs(&mut kernel.context(kernel.clock.caught_up, &mut out));
         let task = &kernel.tasks[writer];
         let transfer = task.transfer.as_ref().expect("it goes on");
         assert_eq!((transfer.bytes, task.outcome.from_cache), (100 * MIB, Bytes(100 * MIB)));

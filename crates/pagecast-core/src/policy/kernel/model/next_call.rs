@@ -148,7 +148,7 @@ pub fn until_memcgs_change(
     slopes.filter_map(|(at, slopes)| until_memcg_changes(pages, write_back, at, &slopes)).reduce(f64::min)
 }
 
-pub fn slopes_of_memcg(block: &Block, tasks: &Tasks, at: usize) -> Slopes {
+fn slopes_of_memcg(block: &Block, tasks: &Tasks, at: usize) -> Slopes {
     let mut slopes = Slopes::default();
     for task in tasks.values().filter(|task| task.memcg.index() == Some(at)) {
         let rate = task.transfer.as_ref().map_or(0.0, |transfer| transfer.rate);
@@ -161,7 +161,7 @@ pub fn slopes_of_memcg(block: &Block, tasks: &Tasks, at: usize) -> Slopes {
     slopes
 }
 
-pub fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slopes: &Slopes) -> Option<f64> {
+fn until_memcg_changes(pages: &Pages, write_back: &WriteBack, at: usize, slopes: &Slopes) -> Option<f64> {
     let until_full = (slopes.taken > 0.0).then(|| {
         let available = pages.memcgs[at].available() as f64 / (slopes.taken + slopes.redirtied);
         available.min(pages.room_of_memcg(at) as f64 / slopes.taken)

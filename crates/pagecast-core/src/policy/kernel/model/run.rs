@@ -40,7 +40,7 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
 }
 
 /// Starts the flow of a run.
-pub fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
+fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
     let task = &cx.tasks[operation];
     let path = cx.config.path(task);
     let spec = FlowSpec { cap, watched: true, ..FlowSpec::new(path, bytes, tag(operation, task)) };

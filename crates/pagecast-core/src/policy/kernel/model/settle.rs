@@ -40,7 +40,7 @@ pub fn settle_others(cx: &mut Context<'_>, operation: OperationId) {
 }
 
 /// Puts the bytes of these tasks into pages. Pages that came at the same time alternate in the lists.
-pub fn settle_each(cx: &mut Context<'_>, places: Vec<Place>) {
+fn settle_each(cx: &mut Context<'_>, places: Vec<Place>) {
     let coming = || places.iter().map(|&place| cx.tasks.at(place)).filter(|task| task.run.fills());
     let bytes: u64 = coming().map(|task| task.pending).sum();
     let slices = if coming().nth(1).is_some() { bytes.div_ceil(cx.pages.most_ahead()) } else { 1 };
@@ -56,7 +56,7 @@ pub fn settle_task(cx: &mut Context<'_>, operation: OperationId) {
 }
 
 /// Puts a slice of a task's pending bytes into pages: one of equal slices, in whole pages except for the last.
-pub fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
+fn settle_slice(cx: &mut Context<'_>, place: Place, slices: u64) {
     let (_, task) = cx.tasks.at_moving(place);
     if task.is_in_flight() {
         return;

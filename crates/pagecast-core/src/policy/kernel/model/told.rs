@@ -154,8 +154,7 @@ impl States {
 
 impl Key {
     /// The thrashing of the host.
-    pub const THRASHING: Self =
-        Self { what: What::Thrashing, operation: OperationId::NOBODY, device: NOWHERE };
+    const THRASHING: Self = Self { what: What::Thrashing, operation: OperationId::NOBODY, device: NOWHERE };
 
     /// The event of its beginning (0) or end (1).
     fn event(self, which: usize, time: Nanos, bytes: u64) -> Event {
@@ -289,7 +288,7 @@ impl Told {
     }
 }
 
-pub fn key_of(config: &Config, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
+fn key_of(config: &Config, held_by: Option<Part>, operation: OperationId, wb: WbId) -> Option<Key> {
     let what = what_of(held_by?)?;
     let operation = if operation.process().is_some() { operation } else { OperationId::NOBODY };
     let device = if what == What::Throttling { config.device_of(wb) } else { NOWHERE };

@@ -50,7 +50,7 @@ impl Pages {
     }
 
     /// The free memory above the low marks, before reclaim begins.
-    pub fn above_low(&self) -> u64 {
+    fn above_low(&self) -> u64 {
         (0..self.nodes()).map(|node| self.free_of(node).saturating_sub(self.memory.nodes[node].low)).sum()
     }
 
@@ -71,7 +71,7 @@ impl Pages {
     }
 
     fn most_ahead_of_reclaim(&self) -> u64 {
-        if self.nodes() == 1 { self.stroke() } else { self.stroke() / 4 }
+        if self.nodes() == 1 { self.kswapd_batch() } else { self.kswapd_batch() / 4 }
     }
 
     /// Returns how much more can be taken before kswapd runs, or before it matters which pages it finds: dirty ones, or pages that a
@@ -82,13 +82,13 @@ impl Pages {
     }
 
     /// The bytes that kswapd of all nodes frees at once.
-    fn stroke(&self) -> u64 {
+    fn kswapd_batch(&self) -> u64 {
         self.memory.nodes.iter().map(|node| node.high - node.low).sum()
     }
 
     /// The memory that can be taken before pages have to be freed.
     pub fn spare(&self) -> u64 {
-        self.above_low().saturating_sub(2 * self.stroke() + self.pending())
+        self.above_low().saturating_sub(2 * self.kswapd_batch() + self.pending())
     }
 
     /// True if kswapd runs again and again, or is about to: each page taken has to be freed.
@@ -252,16 +252,16 @@ mod tests {
     fn pages_come_from_the_own_node_down_to_its_low_mark_and_then_from_the_next() {
         let mut pages = nodes_of_8_gib(2, "");
         let [next, node] = [0, 1].map(|at| pages.memory.nodes[at]);
-        let (room, crumbs) = (node.total - node.low, node.total / LEAST_ROOM_PART);
+        let (room, least_room) = (node.total - node.low, node.total / LEAST_ROOM_PART);
         let room_there = next.total - next.low;
-        assert_eq!(crumbs, 512 << 10);
+        assert_eq!(least_room, 512 << 10);
         assert_eq!(pages.target(1, false), Some((1, room)));
-        pages.read_in(A, 0, room - crumbs, on(1));
-        assert_eq!(cached(&pages), [0, room - crumbs]);
-        assert_eq!(pages.target(1, false), Some((1, crumbs)));
+        pages.read_in(A, 0, room - least_room, on(1));
+        assert_eq!(cached(&pages), [0, room - least_room]);
+        assert_eq!(pages.target(1, false), Some((1, least_room)));
         pages.memory.nodes[1].anonymous += 1;
         assert_eq!(pages.target(1, false), Some((0, room_there)), "the rest is too little");
-        assert_eq!(pages.above_low(), room_there + crumbs - 1);
+        assert_eq!(pages.above_low(), room_there + least_room - 1);
         assert_eq!(pages.above_high(0), next.total - next.high);
     }
 

@@ -27,14 +27,14 @@ impl Pages {
     }
 
     /// Returns how many bytes of pages a writer's own node can give it.
-    pub fn own_room(&self, operation: OperationId) -> u64 {
+    fn own_room(&self, operation: OperationId) -> u64 {
         let home = self.placement.node(operation);
         self.target(home, true).filter(|&(node, _)| node == home).map_or(0, |(_, room)| room)
     }
 
     /// Returns the part of newly written pages that goes to other nodes. At a node's limit of dirty pages its own share is the pages
     /// cleaned meanwhile. So the part is taken from the last write.
-    pub fn new_far(&self, operation: OperationId) -> f64 {
+    fn new_far(&self, operation: OperationId) -> f64 {
         let room = self.own_room(operation);
         if room >= MOST_RUN {
             return 0.0;

@@ -230,7 +230,7 @@ impl Pages {
     }
 
     /// Returns anonymous memory to a node.
-    pub fn give_back_anonymous(&mut self, memcg: MemcgId, node: usize, bytes: u64) {
+    fn give_back_anonymous(&mut self, memcg: MemcgId, node: usize, bytes: u64) {
         self.memory.nodes[node].anonymous -= bytes;
         if let Some(memcg) = self.memcg(memcg) {
             memcg.anonymous -= bytes;

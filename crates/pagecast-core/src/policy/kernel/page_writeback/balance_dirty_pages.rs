@@ -75,15 +75,7 @@ impl WriteBack {
     }
 
     /// Sets the rate of the tasks that write to a device, if it may have changed.
-    pub fn rate_tasks(
-        &mut self,
-        pages: &Pages,
-        block: &Block,
-        tasks: &Tasks,
-        now: Nanos,
-        at: usize,
-        dirty: u64,
-    ) {
+    fn rate_tasks(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos, at: usize, dirty: u64) {
         let wb = self.wbs[at].as_ref().expect("who writes has a device");
         let is_update_due = wb.next_update() <= now;
         let memcg = self.memcg_with_domain(at);

@@ -16,7 +16,7 @@ impl WriteBack {
         flushed.unwrap_or_else(|| self.present_stats_of_memcg(pages, memcg))
     }
 
-    pub fn present_stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
+    fn present_stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
         let wbs = self.config.wbs_of(memcg);
         Stats {
             dirty: pages.memcgs[memcg].dirty(),

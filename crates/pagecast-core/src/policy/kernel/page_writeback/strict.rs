@@ -62,7 +62,7 @@ impl WriteBack {
     }
 
     /// Returns the rate at which a device writes, in bytes per second; before that is known, its last estimate.
-    pub fn rate_of_device(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
+    fn rate_of_device(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
         let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
         let id = WbId(at as u32);
         match block.queue_of_wb(id).rate_for(id) {
@@ -90,13 +90,7 @@ impl WriteBack {
             .reduce(f64::min)
     }
 
-    pub fn until_strict_changes(
-        &self,
-        pages: &Pages,
-        block: &Block,
-        tasks: &Tasks,
-        at: usize,
-    ) -> Option<f64> {
+    fn until_strict_changes(&self, pages: &Pages, block: &Block, tasks: &Tasks, at: usize) -> Option<f64> {
         let (strict, own) = self.strict(pages, at)?;
         let (count, dirtied) = tasks.writers_to(at);
         let slope = dirtied - self.rate_of_device(pages, block, at);

@@ -30,7 +30,7 @@ impl TaskRate {
         if folio == self.folio { self.rate } else { self.found_out(folio) }
     }
 
-    pub fn found_out(&self, folio: u64) -> f64 {
+    fn found_out(&self, folio: u64) -> f64 {
         (self.law.rate(folio) * PAGE as f64).max(self.least)
     }
 

@@ -34,7 +34,7 @@ pub fn make_durable(
 }
 
 /// Lets an operation wait until no page of so many files is under writeback, and then for commit and flush.
-pub fn wait_for_files(
+fn wait_for_files(
     cx: &mut Context<'_>,
     operation: OperationId,
     (file, files): (Option<FileView>, u32),

@@ -48,7 +48,7 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Submits the bytes that the calls of a step have copied. Calls with RWF_DONTCACHE do not wait for the device.
-pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::WriteSync { from, .. } = task.kind else { unreachable!("only these have steps to write") };
     let (file, range, drops_behind) = (*task.file(), (from, task.end), task.drops_behind);
@@ -63,13 +63,13 @@ pub fn write_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Writes the rest of a step's blocks when the device has its bytes.
-pub fn write_rest_of_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+fn write_rest_of_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     cx.tasks.get_mut(operation).expect("it is there").stage = Stage::Blocks;
     if write_rest_of_blocks(cx, operation) { Next::Wait } else { Next::Step }
 }
 
 /// Flushes the device's cache when it has a step's blocks, once for each call, after a commit where that is due.
-pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { from, durable, .. } = task.kind else {
         unreachable!("only these have steps to write")
@@ -80,7 +80,7 @@ pub fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 }
 
 /// Begins the next step when the bytes of the last are durable.
-pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { last, durable, .. } = task.kind else { unreachable!("only these have steps") };
     let (from, all) = (task.end, Bytes(last - task.origin));
@@ -98,7 +98,7 @@ pub fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Returns how many bytes of an operation, in calls of `piece`, are its next step. A call that waits is a step by itself where others
 /// submit, too.
-pub fn step_bytes(
+fn step_bytes(
     write_back: &WriteBack,
     flushers: &Flushers,
     block: &Block,

@@ -19,7 +19,7 @@ pub struct RunShape {
     /// The bytes of them that the thread copies.
     pub copied: u64,
     /// Seconds of its thread for the run, beyond the cost of its bytes.
-    pub toll: f64,
+    pub thread_seconds: f64,
     /// The least seconds of the run, because of latency; and how many of these are the thread's.
     pub least: f64,
     pub copying: f64,
@@ -43,16 +43,16 @@ impl RunShape {
 
     /// Returns the rate of the thread, in bytes per second.
     pub fn thread_rate(&self, cost: &PerByte) -> Option<f64> {
-        if self.copied == self.bytes && self.toll == 0.0 {
+        if self.copied == self.bytes && self.thread_seconds == 0.0 {
             return cost.rate();
         }
-        let seconds = cost.seconds * self.copied as f64 + self.toll;
+        let seconds = cost.seconds * self.copied as f64 + self.thread_seconds;
         (seconds > 0.0).then(|| self.bytes as f64 / seconds)
     }
 
     /// True if it takes no time by itself: neither the thread's nor the device's.
     pub fn is_free(&self) -> bool {
-        self.toll == 0.0 && self.least == 0.0
+        self.thread_seconds == 0.0 && self.least == 0.0
     }
 
     /// Returns the rate that latency allows, in bytes per second.

@@ -1,9 +1,9 @@
 //! Keeps the extents in two orders: by offset in their file, and by age in their list.
 //!
 //! Ours: the kernel lists single folios. An extent stands for pages that are neighbours in both orders. New pages lengthen an extent of the
-//! same state at the head of the list, which keeps the order. They also lengthen one that began no more than `grain` bytes ago, counted at
-//! the head. So only pages that came within `grain` bytes of each other may be out of order, and files that grow at the same time take few
-//! extents. With a `grain` of at most a page the order is exact.
+//! same state at the head of the list, which keeps the order. They also lengthen one that began no more than `extent_bytes` bytes ago, counted at
+//! the head. So only pages that came within `extent_bytes` bytes of each other may be out of order, and files that grow at the same time take few
+//! extents. With a `extent_bytes` of at most a page the order is exact.
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::files::{ByFile, Cached};
@@ -20,7 +20,7 @@ pub struct Extents {
     per_lruvec: usize,
     /// The bytes of each lruvec.
     bytes: Vec<u64>,
-    grain: u64,
+    extent_bytes: u64,
     /// The number of extents that were forgotten.
     forgotten: usize,
     /// Bytes that have come into memory or left it so far.
@@ -29,9 +29,10 @@ pub struct Extents {
 
 impl Extents {
     /// No extents, with a list in each lruvec for each of `active`, which says whether it counts as active.
-    pub fn new(lruvecs: usize, active: &[bool], grain: u64) -> Self {
+    pub fn new(lruvecs: usize, active: &[bool], extent_bytes: u64) -> Self {
         // An extent that is said to have begun at 0 has always begun long ago.
-        let lists = (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(grain, is_active)).collect();
+        let lists =
+            (0..lruvecs).flat_map(|_| active).map(|&is_active| List::new(extent_bytes, is_active)).collect();
         let per_lruvec = active.len();
         Extents {
             slab: Slab::default(),
@@ -39,7 +40,7 @@ impl Extents {
             lists,
             per_lruvec,
             bytes: vec![0; lruvecs],
-            grain,
+            extent_bytes,
             forgotten: 0,
             turnover: 0,
         }
@@ -59,8 +60,8 @@ impl Extents {
     }
 
     /// The most bytes that may come between two that share an extent: see the module.
-    pub fn grain(&self) -> u64 {
-        self.grain
+    pub fn extent_bytes(&self) -> u64 {
+        self.extent_bytes
     }
 
     pub fn get(&self, slot: Slot) -> Extent {
@@ -232,10 +233,10 @@ impl Extents {
         extent.end == at && (is_newest || self.is_young(slot, state, now))
     }
 
-    /// True if an extent of this state began at most `grain` bytes ago, by the time of its list.
+    /// True if an extent of this state began at most `extent_bytes` bytes ago, by the time of its list.
     fn is_young(&self, slot: Slot, state: State, now: u64) -> bool {
         let extent = &self.slab[slot];
-        extent.state == state && now - extent.begun <= self.grain
+        extent.state == state && now - extent.begun <= self.extent_bytes
     }
 
     /// Inserts bytes that were in no list at the tail of one.
@@ -247,7 +248,7 @@ impl Extents {
         match oldest {
             Some(extent) if extent.start == end => self.lower_start(slot, start),
             // Pieces that are written one after the other come one behind the other; few bytes are misplaced.
-            Some(extent) if extent.end == start && end - extent.start <= self.grain => {
+            Some(extent) if extent.end == start && end - extent.start <= self.extent_bytes => {
                 self.slab[slot].end = end;
                 self.settle(slot);
             }

@@ -20,9 +20,9 @@ use crate::policy::kernel::version::LruGen;
 use crate::policy::kernel::vmscan::generations::tiers::Tiers;
 
 /// `include/linux/mmzone.h`: the two youngest generations are never evicted, and count as active.
-pub const MIN_NR_GENS: u64 = 2;
+const MIN_NR_GENS: u64 = 2;
 /// `include/linux/mmzone.h`: there is a list for each; generations take turns.
-pub const MAX_NR_GENS: u64 = 4;
+const MAX_NR_GENS: u64 = 4;
 
 /// The lists that count as active before the first ageing.
 pub const ACTIVE_AT_FIRST: [bool; MAX_NR_GENS as usize] = [false, false, true, true];

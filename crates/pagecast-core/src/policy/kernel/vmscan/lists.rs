@@ -41,8 +41,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Empty lists of a host with so much memory. Pages that came within `grain` bytes of each other may be out of order.
-    pub fn new(replacement: Replacement, lruvecs: usize, memory: u64, grain: u64) -> Self {
+    /// Empty lists of a host with so much memory. Pages that came within `extent_bytes` bytes of each other may be out of order.
+    pub fn new(replacement: Replacement, lruvecs: usize, memory: u64, extent_bytes: u64) -> Self {
         let (active, remembered) = match replacement {
             Replacement::TwoLists(version) => {
                 (&[false, true][..], if version.remembers_evicted { memory } else { 0 })
@@ -51,7 +51,7 @@ impl Lists {
         };
         Lists {
             replacement,
-            extents: Extents::new(lruvecs, active, grain),
+            extents: Extents::new(lruvecs, active, extent_bytes),
             shadows: Shadows::new(lruvecs, remembered),
             lruvecs: vec![Lruvec::default(); lruvecs],
         }
@@ -70,7 +70,7 @@ impl Lists {
     }
 
     /// Returns the list whose tail is reclaimed.
-    pub fn first_reclaimed(&self, lruvec: LruvecId) -> u8 {
+    fn first_reclaimed(&self, lruvec: LruvecId) -> u8 {
         match self.replacement {
             Replacement::TwoLists(_) => INACTIVE,
             Replacement::Generations(_) => self.lruvecs[usize::from(lruvec.0)].generations.oldest(),

@@ -96,7 +96,7 @@ impl Batches {
     }
 
     /// Returns the start of the first batch that has had only dirty pages so far.
-    pub fn dirty_batch(&self) -> Option<u64> {
+    fn dirty_batch(&self) -> Option<u64> {
         self.dirty_from.map(|from| from.next_multiple_of(BATCH))
     }
 }

@@ -108,8 +108,11 @@ fn a_reader_comes_to_a_mark_when_it_has_copied_what_is_before_it() {
         let copy_read = Some(BytesPerSecond(PAGE as f64 * 1e6));
         reconfigure(&mut kernel, |config| config.host.memory.cost.copy_read = copy_read);
         let reader = read(&mut kernel, at, 1000);
-        let inserted =
-            pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
+        let inserted = pass_mark(
+            &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
+            reader,
+            32 * PAGE,
+        );
         assert_eq!((inserted, ahead(&kernel).len()), (0, 0), "the next window is part of its own run");
         let passed = kernel.readers.streams[&(reader, FILE)].passed.expect("it comes to the mark");
         assert_near(passed.as_seconds(), f64::from(copied) * 1e-6);
@@ -124,7 +127,11 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
         let reader = read(&mut kernel, 16, 32);
         kernel.pages.read_in(FILE, 32 * PAGE, (32 + cached) * PAGE, on(0));
         assert_eq!(
-            pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE),
+            pass_mark(
+                &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
+                reader,
+                32 * PAGE
+            ),
             inserted * PAGE
         );
         let window = kernel.readers.streams[&(reader, FILE)].window;
@@ -133,7 +140,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
     }
     let mut kernel = with_latency();
     let reader = read(&mut kernel, 16, 32);
-    pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE);
+    pass_mark(&mut kernel.context(kernel.clock.caught_up, &mut Actions::default()), reader, 32 * PAGE);
     let [(_, window)] = ahead(&kernel)[..] else { panic!("one window is read") };
     assert_near(window.shape.least, LATENCY + 32.0 * TRANSFER);
     // Pages of the window before that have been evicted meanwhile are no part of it.
@@ -141,7 +148,7 @@ fn a_mark_has_a_window_read_of_which_pages_that_are_there_are_not_inserted() {
     let reader = read(&mut kernel, 16, 32);
     kernel.pages.drop_clean();
     assert_eq!(
-        pass_mark(&mut kernel.context(kernel.clock.synced, &mut Actions::default()), reader, 32 * PAGE),
+        pass_mark(&mut kernel.context(kernel.clock.caught_up, &mut Actions::default()), reader, 32 * PAGE),
         32 * PAGE
     );
     assert_eq!(ahead(&kernel)[0].1.position, 32 * PAGE);
@@ -153,7 +160,7 @@ fn read_ahead_comes_request_by_request() {
     let mut kernel = with_latency();
     let least = LATENCY + 640.0 * TRANSFER;
     read_ahead(
-        &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+        &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
         OperationId(1),
         &file(),
         (0, 640 * PAGE),
@@ -168,7 +175,7 @@ fn read_ahead_comes_request_by_request() {
     let mut kernel = with_latency();
     kernel.pages.read_in(FILE, 400 * PAGE, 440 * PAGE, on(0));
     read_ahead(
-        &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+        &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
         OperationId(1),
         &file(),
         (0, 640 * PAGE),
@@ -183,7 +190,7 @@ fn transferred_bytes_do_not_come_again() {
     for (done, from) in [(0, 0), (9 * PAGE, 9 * PAGE), (32 * PAGE, 32 * PAGE - 1)] {
         let mut kernel = with_latency();
         read_ahead(
-            &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+            &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
             OperationId(1),
             &file(),
             (0, 32 * PAGE),
@@ -203,7 +210,7 @@ fn read_ahead_has_numbers_of_its_own_that_begin_again() {
     for part in 0..3 {
         let range = (1000 * part * PAGE, (1000 * part + 32) * PAGE);
         read_ahead(
-            &mut kernel.context(kernel.clock.synced, &mut Actions::default()),
+            &mut kernel.context(kernel.clock.caught_up, &mut Actions::default()),
             OperationId(1),
             &file(),
             range,
@@ -225,7 +232,7 @@ fn read_ahead_goes_behind_the_same_thread_s_on_that_file_only() {
     let mut out = Actions::default();
     for (thread, from, to) in [(one, 0, 32), (other, 32, 64)] {
         read_ahead(
-            &mut kernel.context(kernel.clock.synced, &mut out),
+            &mut kernel.context(kernel.clock.caught_up, &mut out),
             thread,
             &file(),
             (from * PAGE, to * PAGE),

@@ -201,7 +201,7 @@ impl Lists {
     /// Returns how many pages are protected at a time. Before 6.14 the last to be protected is the first to be scanned in the next
     /// generation.
     fn most_protected(&self, version: LruGen) -> u64 {
-        if version.reworked { u64::MAX } else { self.extents.grain().max(PAGE) }
+        if version.reworked { u64::MAX } else { self.extents.extent_bytes().max(PAGE) }
     }
 
     /// Moves the first bytes of an extent to the next generation because pages of their tier have come back.

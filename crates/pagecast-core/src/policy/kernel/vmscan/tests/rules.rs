@@ -362,8 +362,8 @@ fn nothing_new_joins_pages_to_be_freed_first() {
 
 #[test]
 fn pieces_written_in_turn_are_one_extent_up_to_its_length() {
-    let written = |grain| {
-        let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, grain);
+    let written = |extent_bytes| {
+        let mut lists = Lists::new(Replacement::TwoLists(LATEST), 1, GIB, extent_bytes);
         lists.insert_read(ONLY, A, 6 * MIB, 8 * MIB);
         lists.insert_read(ONLY, B, 0, 4 * MIB);
         lists.reclaim(ONLY, MIB, &Only(A, PageState::Writeback));

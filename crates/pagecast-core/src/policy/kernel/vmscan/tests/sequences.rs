@@ -99,15 +99,15 @@ struct Both<M> {
 const AMPLE: u64 = 1 << 40;
 
 impl Both<Pages> {
-    fn with_two_lists(grain: u64) -> Self {
-        let lists = Lists::new(Replacement::TwoLists(LATEST), 2, AMPLE, grain);
+    fn with_two_lists(extent_bytes: u64) -> Self {
+        let lists = Lists::new(Replacement::TwoLists(LATEST), 2, AMPLE, extent_bytes);
         Both { lists, pages: Pages::default(), unclean: Unclean::default() }
     }
 }
 
 impl Both<generation_pages::Generations> {
-    fn with_generations(version: LruGen, grain: u64) -> Self {
-        let lists = Lists::new(Replacement::Generations(version), 2, AMPLE, grain);
+    fn with_generations(version: LruGen, extent_bytes: u64) -> Self {
+        let lists = Lists::new(Replacement::Generations(version), 2, AMPLE, extent_bytes);
         Both { lists, pages: generation_pages::Generations::new(version), unclean: Unclean::default() }
     }
 }
@@ -246,8 +246,12 @@ impl<M: Model> Both<M> {
         Ok(())
     }
 
-    /// Takes the steps; no page is before one that came a grain earlier.
-    fn are_displaced_by_less_than(mut self, grain: u64, steps: Vec<Step>) -> Result<(), TestCaseError> {
+    /// Takes the steps; no page is before one that came so many bytes earlier.
+    fn are_displaced_by_less_than(
+        mut self,
+        extent_bytes: u64,
+        steps: Vec<Step>,
+    ) -> Result<(), TestCaseError> {
         for step in steps {
             self.step(step)?;
             self.sums_agree()?;
@@ -258,7 +262,7 @@ impl<M: Model> Both<M> {
                 let mut latest = 0;
                 for page in &extents {
                     let inserted = *inserted.get(&page.key).expect("the same pages are in the list");
-                    prop_assert!(inserted + grain > latest);
+                    prop_assert!(inserted + extent_bytes > latest);
                     latest = latest.max(inserted);
                 }
             }
@@ -273,13 +277,13 @@ fn versions() -> impl Strategy<Value = LruGen> {
 
 proptest! {
     #[test]
-    fn extents_are_pages_in_the_same_order(steps in steps(true), grain in 0..=PAGE) {
-        Both::with_two_lists(grain).are_equal(steps)?;
+    fn extents_are_pages_in_the_same_order(steps in steps(true), extent_bytes in 0..=PAGE) {
+        Both::with_two_lists(extent_bytes).are_equal(steps)?;
     }
 
     #[test]
-    fn a_grain_displaces_pages_by_less_than_itself(steps in steps(false), grain in 1..64_u64) {
-        Both::with_two_lists(grain * PAGE).are_displaced_by_less_than(grain * PAGE, steps)?;
+    fn an_extent_displaces_pages_by_less_than_itself(steps in steps(false), extent_bytes in 1..64_u64) {
+        Both::with_two_lists(extent_bytes * PAGE).are_displaced_by_less_than(extent_bytes * PAGE, steps)?;
     }
 
     #[test]
@@ -318,8 +322,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn generations_of_extents_are_generations_of_pages(steps in steps(true), grain in 0..=PAGE, version in versions()) {
-        Both::with_generations(version, grain).are_equal(steps)?;
+    fn generations_of_extents_are_generations_of_pages(steps in steps(true), extent_bytes in 0..=PAGE, version in versions()) {
+        Both::with_generations(version, extent_bytes).are_equal(steps)?;
     }
 
     #[test]
@@ -328,8 +332,8 @@ proptest! {
     }
 
     #[test]
-    fn a_grain_displaces_pages_of_generations_alike(steps in steps(false), grain in 1..64_u64, version in versions()) {
-        Both::with_generations(version, grain * PAGE).are_displaced_by_less_than(grain * PAGE, steps)?;
+    fn an_extent_displaces_pages_of_generations_alike(steps in steps(false), extent_bytes in 1..64_u64, version in versions()) {
+        Both::with_generations(version, extent_bytes * PAGE).are_displaced_by_less_than(extent_bytes * PAGE, steps)?;
     }
 }
 
