@@ -27,6 +27,7 @@
 //! | `global_dirty_limits` | `page_writeback/write_back.rs` | `global_dirty_limits` |
 //! | `domain_dirty_limits` | `page_writeback/law/thresholds.rs` | `of` |
 //! | `wb_position_ratio` | `page_writeback/law/position.rs` | `ratio` |
+//! | `pos_ratio_polynom` | `page_writeback/law/position.rs` | `cubic` |
 //! | `wb_update_dirty_ratelimit` | `page_writeback/law/base_rate.rs` | `update` |
 //! | `wb_update_write_bandwidth` | `page_writeback/law/bandwidth.rs` | `update` |
 //! | `update_dirty_limit` | `page_writeback/law/hard_limit.rs` | `update` |
@@ -37,15 +38,21 @@
 //! | `__wb_update_bandwidth` | `page_writeback/wb.rs` | `update` |
 //! | `folio_account_dirtied` | `address_space/dirty.rs` | `make_dirty` |
 //! | `__mark_inode_dirty` | `fs_writeback/inode.rs` | `make_dirty` |
-//! | `wb_writeback` | `fs_writeback/flusher.rs` | `submit` |
-//! | `queue_io` | `fs_writeback/flusher/inodes.rs` | `next` |
-//! | `requeue_inode` | `fs_writeback/flusher/inodes.rs` | `requeue_io` |
+//! | `wb_writeback` | `fs_writeback/flusher.rs` | `next_visit` |
+//! | `writeback_chunk_size` | `fs_writeback/flusher.rs` | `writeback_chunk_size` |
+//! | `wb_check_old_data_flush` | `fs_writeback/flusher.rs` | `is_old_flush_due` |
+//! | `do_writepages` | `fs_writeback/submission.rs` | `submit_in_turn` |
+//! | `queue_io`, `move_expired_inodes` | `fs_writeback/flusher/inodes.rs` | `next` |
+//! | `requeue_inode` | `fs_writeback/flusher.rs` | `leave_or_stay` |
 //! | `redirty_tail` | `fs_writeback/flusher/inodes.rs` | `redirty_tail` |
 //! | `tag_pages_for_writeback` | `fs_writeback/flusher.rs` | `write_range` |
 //! | `wakeup_flusher_threads` | `fs_writeback/wake.rs` | `wakeup_flusher_threads` |
 //! | `folio_mark_accessed` | `vmscan/accessed.rs` | `folio_mark_accessed` |
 //! | `workingset_refault` | `vmscan/accessed.rs` | `workingset_refault` |
 //! | `shrink_lruvec` | `vmscan/reclaim.rs` | `shrink_lruvec` |
+//! | `shrink_inactive_list` | `vmscan/reclaim.rs` | `shrink_inactive_list` |
+//! | `shrink_active_list` | `vmscan/reclaim.rs` | `shrink_active_list` |
+//! | `inactive_is_low` | `vmscan/reclaim.rs` | `inactive_is_low` |
 //! | `lru_gen_refault` | `vmscan/lru_gen.rs` | `lru_gen_refault` |
 //! | `lru_gen_shrink_lruvec` | `vmscan/generations/shrink.rs` | `lru_gen_shrink_lruvec` |
 //! | `get_page_from_freelist` | `page_alloc/allocation.rs` | `get_page_from_freelist` |
@@ -55,9 +62,10 @@
 //! | `calculate_min_free_kbytes` | `page_alloc/watermarks.rs` | `min_free` |
 //! | `page_reporting_cycle` | `page_alloc/reporting.rs` | `report` |
 //! | `try_charge_memcg` | `page_alloc/charge.rs` | `charge` |
+//! | `mem_cgroup_wb_stats` | `page_writeback/memcg_stats.rs` | `mem_cgroup_wb_stats` |
 //! | `flush_memcg_stats_dwork` | `page_writeback/memcg_stats.rs` | `flush_memcg_stats` |
 //! | `page_cache_ra_unbounded`, `page_cache_async_ra` | `readahead/window.rs` | `read` |
-//! | `filemap_read` | `filemap/read.rs` | `step_read` |
+//! | `filemap_read` (`generic_file_buffered_read` before 5.10) | `filemap/read.rs` | `step_read` |
 //! | `generic_perform_write` | `filemap/write.rs` | `step_write` |
 //! | `filemap_get_pages` | `filemap/readahead.rs` | `shape_miss` |
 //! | `folio_wait_stable` | `filemap/write.rs` | `folio_wait_stable` |
@@ -73,7 +81,8 @@
 //! | `ksys_sync` | `sync/fsync.rs` | `ksys_sync` |
 //! | `generic_write_sync` | `sync/o_sync.rs` | `step_write_sync` |
 //! | `sync_file_range` | `sync/sync_file_range.rs` | `step_sync_range` |
-//! | `ext4_fsync_journal`, `jbd2_journal_commit_transaction` | `ext4/journal.rs` | `commit` |
+//! | `ext4_fsync_journal` | `ext4/journal.rs` | `commit` |
+//! | `jbd2_journal_commit_transaction` | `ext4/commit.rs` | `waits_of_calls` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |

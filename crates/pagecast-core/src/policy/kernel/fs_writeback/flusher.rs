@@ -420,7 +420,7 @@ impl Flusher {
             };
             let inode = if goes_on { self.next_inode(work, by) } else { None };
             if let Some(inode) = inode {
-                return Some(Visit { inode, left: self.chunk(work, by) });
+                return Some(Visit { inode, left: self.writeback_chunk_size(work, by) });
             }
             // Periodic work is followed by a look at the background threshold, as every activation is.
             let is_over = work != Work::Background && (by.over_background)(by.dirty);
@@ -456,7 +456,7 @@ impl Flusher {
     }
 
     /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB.
-    fn chunk(&self, work: Work, by: &Circumstances<'_>) -> u64 {
+    fn writeback_chunk_size(&self, work: Work, by: &Circumstances<'_>) -> u64 {
         let asked = match work {
             Work::All(left) => left.div_ceil(PAGE),
             Work::Periodic | Work::Background => u64::MAX,

@@ -58,7 +58,7 @@ impl WriteBack {
         }
         let (avail, dirty) = (pages.dirtyable() / PAGE, pages.dirty().total() / PAGE);
         for at in 0..self.domains.len() {
-            let stats = self.stats_of_memcg(pages, at);
+            let stats = self.mem_cgroup_wb_stats(pages, at);
             let Some(domain) = &mut self.domains[at] else { continue };
             let (memcg_dirty, filepages) = (stats.dirty / PAGE, stats.cached / PAGE);
             let headroom = pages.room_of_memcg(at) / PAGE;

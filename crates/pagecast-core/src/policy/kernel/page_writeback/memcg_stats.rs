@@ -11,7 +11,7 @@ use crate::units::Nanos;
 
 impl WriteBack {
     /// Returns the pages of a cgroup as its dirty limits see them.
-    pub fn stats_of_memcg(&self, pages: &Pages, memcg: usize) -> Stats {
+    pub fn mem_cgroup_wb_stats(&self, pages: &Pages, memcg: usize) -> Stats {
         let flushed = self.domains[memcg].as_ref().and_then(|domain| domain.flushed);
         flushed.unwrap_or_else(|| self.present_stats_of_memcg(pages, memcg))
     }
@@ -75,9 +75,9 @@ mod tests {
         let known = |version: &str| {
             let mut kernel = group(version);
             fill(&mut kernel);
-            let before = kernel.write_back.stats_of_memcg(&kernel.pages, 0);
+            let before = kernel.write_back.mem_cgroup_wb_stats(&kernel.pages, 0);
             kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(3 * SECOND));
-            (before, kernel.write_back.stats_of_memcg(&kernel.pages, 0))
+            (before, kernel.write_back.mem_cgroup_wb_stats(&kernel.pages, 0))
         };
         let all = Stats { dirty: 40 * MIB, writeback: 0, cached: 100 * MIB };
         assert_eq!(known("6.8"), (all, all));
@@ -91,10 +91,10 @@ mod tests {
         assert_eq!(kernel.write_back.stats_due, Some(Nanos(2_016_000_000)));
         fill(&mut kernel);
         kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(2_015_999_999));
-        assert_eq!(kernel.write_back.stats_of_memcg(&kernel.pages, 0), Stats::default());
+        assert_eq!(kernel.write_back.mem_cgroup_wb_stats(&kernel.pages, 0), Stats::default());
         kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(2_016_000_000));
         assert_eq!(
-            (kernel.write_back.stats_of_memcg(&kernel.pages, 0).dirty, kernel.write_back.stats_due),
+            (kernel.write_back.mem_cgroup_wb_stats(&kernel.pages, 0).dirty, kernel.write_back.stats_due),
             (40 * MIB, Some(Nanos(4_032_000_000)))
         );
         kernel.write_back.flush_memcg_stats(&kernel.pages, Nanos(9 * SECOND));

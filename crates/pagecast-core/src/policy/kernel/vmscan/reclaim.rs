@@ -26,7 +26,7 @@ impl TwoLists {
     /// True if the active list is too long: longer than the inactive by the root of ten times the GiB in both.
     ///
     /// Before 4.7 it should not be longer at all (`inactive_file_is_low_global`).
-    pub fn is_inactive_low(self, inactive: u64, active: u64) -> bool {
+    pub fn inactive_is_low(self, inactive: u64, active: u64) -> bool {
         let gib = if self.ratio_grows { (inactive + active) >> 30 } else { 0 };
         let ratio = if gib > 0 { (10 * gib).isqrt() } else { 1 };
         inactive * ratio < active
@@ -77,23 +77,23 @@ impl Lists {
         let inactive = share(self.inactive(lruvec), priority);
         let active =
             if self.may_deactivate(version, lruvec) { share(self.active(lruvec), priority) } else { 0 };
-        let scanned = self.scan_inactive(lruvec, inactive, want, busy, total);
+        let scanned = self.shrink_inactive_list(lruvec, inactive, want, busy, total);
         let demoted = match scanned < inactive {
             true => whole_pages_of((u128::from(active) * u128::from(scanned) / u128::from(inactive)) as u64),
             false => active,
         };
-        self.shrink_active(lruvec, demoted);
+        self.shrink_active_list(lruvec, demoted);
         total.demoted += demoted;
     }
 
     /// True if refaults were activated since the last reclaim: the active list may hold pages that are used no more.
     fn may_deactivate(&self, version: TwoLists, lruvec: LruvecId) -> bool {
         let refaulted = version.refaults_deactivate && self.lruvecs[usize::from(lruvec.0)].refaulted;
-        refaulted || version.is_inactive_low(self.inactive(lruvec), self.active(lruvec))
+        refaulted || version.inactive_is_low(self.inactive(lruvec), self.active(lruvec))
     }
 
     /// Scans `share` bytes, or fewer when `want` are free. Returns how many.
-    fn scan_inactive(
+    fn shrink_inactive_list(
         &mut self,
         lruvec: LruvecId,
         share: u64,
@@ -135,7 +135,7 @@ impl Lists {
     }
 
     /// Moves the oldest active bytes to the head of the inactive list; they stay referenced if they were.
-    fn shrink_active(&mut self, lruvec: LruvecId, bytes: u64) {
+    fn shrink_active_list(&mut self, lruvec: LruvecId, bytes: u64) {
         let mut left = bytes;
         while let Some((slot, extent)) = self.extents.oldest(lruvec, ACTIVE).filter(|_| left > 0) {
             stop::spend(1);

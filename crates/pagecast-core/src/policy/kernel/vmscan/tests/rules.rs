@@ -114,14 +114,14 @@ fn the_longest_active_share_grows_with_the_root_of_memory() {
     for (gib, ratio) in [(1, 3), (2, 4), (4, 6), (8, 8), (16, 12), (32, 17), (64, 25), (128, 35), (1024, 101)]
     {
         let inactive = gib * GIB / (ratio + 1) + 1;
-        assert!(!LATEST.is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
+        assert!(!LATEST.inactive_is_low(inactive, gib * GIB - inactive), "{gib} GiB");
         let inactive = inactive - MIB;
-        assert!(LATEST.is_inactive_low(inactive, gib * GIB - inactive), "{gib} GiB");
+        assert!(LATEST.inactive_is_low(inactive, gib * GIB - inactive), "{gib} GiB");
     }
-    assert!(!LATEST.is_inactive_low(MIB, MIB), "below 1 GiB the lists may be equal");
-    assert!(LATEST.is_inactive_low(MIB - 1, MIB));
+    assert!(!LATEST.inactive_is_low(MIB, MIB), "below 1 GiB the lists may be equal");
+    assert!(LATEST.inactive_is_low(MIB - 1, MIB));
     let before_4_7 = TwoLists { ratio_grows: false, ..LATEST };
-    assert!(!before_4_7.is_inactive_low(GIB, GIB) && before_4_7.is_inactive_low(GIB - 1, GIB));
+    assert!(!before_4_7.inactive_is_low(GIB, GIB) && before_4_7.inactive_is_low(GIB - 1, GIB));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn pages_that_came_back_end_the_protection_until_the_next_reclaim() {
     read_twice(&mut lists, A, 4 * MIB);
     lists.reclaim(ONLY, MIB, &AllClean);
     lists.insert_read(ONLY, B, 0, MIB);
-    assert!(!LATEST.is_inactive_low(lists.inactive(ONLY), lists.active(ONLY)));
+    assert!(!LATEST.inactive_is_low(lists.inactive(ONLY), lists.active(ONLY)));
     assert!(lists.reclaim(ONLY, MIB, &AllClean).demoted > 0);
     assert_eq!(lists.reclaim(ONLY, MIB, &AllClean).demoted, 0);
 }
