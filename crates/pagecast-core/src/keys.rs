@@ -26,15 +26,15 @@ pub struct Schema {
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// What it holds.
+    /// The form of its value.
     pub kind: Kind,
     /// True if the table is wrong without it.
     pub is_required: bool,
-    /// What holds without it.
+    /// The value without it.
     pub otherwise: Otherwise,
     /// True if it is printed even where it has its default.
     pub is_shown: bool,
-    /// What it is for. The first paragraph is the description that an editor shows; the reference has all.
+    /// Its purpose. The first paragraph is the description that an editor shows; the reference has all.
     pub doc: &'static str,
 }
 

@@ -39,7 +39,7 @@ fn tokens(text: &str) -> Vec<&str> {
 fn paths(text: &str) -> Vec<Vec<&str>> {
     let tokens = tokens(text);
     let is_word = |at: usize| tokens.get(at).is_some_and(|token| token.starts_with(char::is_alphabetic));
-    // What stands before each open brace.
+    // The prefix of each open brace.
     let mut before: Vec<Vec<&str>> = vec![Vec::new()];
     let mut found = Vec::new();
     let mut at = 0;

@@ -69,7 +69,7 @@ impl Machine {
     }
 }
 
-/// What messages call a scenario that was put together.
+/// The name of a scenario from parts, in messages.
 const ORIGIN: &str = "<python>";
 
 /// Of a file: host, path, size, cached and dirty bytes.

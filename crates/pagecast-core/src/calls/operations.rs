@@ -234,7 +234,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let Action::Write { offset, bytes, call, .. } = *action else { unreachable!("it is a write") };
         let flags = self.task.flags(located.file).union(flags);
         let offset = match flags.has(OpenFlag::Append) {
-            // Who appends at the same time has his place already.
+            // Tasks that append at the same time have their places already.
             true => self.files.taken(located.file).0,
             false => offset.unwrap_or(self.files.size(located.file).0),
         };

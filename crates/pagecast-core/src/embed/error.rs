@@ -14,15 +14,15 @@ pub enum EmbedError {
     /// Time ran back.
     #[error("it is {now} after it was {last}; times never run back")]
     TimeRunsBack {
-        /// What was told.
+        /// The time of this call.
         now: Nanos,
-        /// What was told before.
+        /// The time of the call before.
         last: Nanos,
     },
     /// A call was left out.
     #[error("it is {now}, and `advance` was due at {due}; ask `next_call` before time passes")]
     Late {
-        /// What was told.
+        /// The time of this call.
         now: Nanos,
         /// When the call was due.
         due: Nanos,
@@ -44,7 +44,7 @@ pub enum EmbedError {
     NoMount {
         /// The path.
         path: Arc<str>,
-        /// What mounts there are.
+        /// The mounts of the host.
         mounts: String,
     },
     /// A file that does not exist.
@@ -82,7 +82,7 @@ pub enum EmbedError {
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.
     #[error("a {operation} of {bytes} at offset {offset} of {path} in calls of {call}, with O_DIRECT, fails with EINVAL; make offset, size and call multiples of {} B, or leave O_DIRECT out", block.0)]
     Unaligned {
-        /// What was to be done.
+        /// The name of the operation.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -92,7 +92,7 @@ pub enum EmbedError {
         bytes: Bytes,
         /// Bytes of one call.
         call: Bytes,
-        /// What the device takes at least.
+        /// The smallest block that the device takes.
         block: Bytes,
     },
     /// RWF_DONTCACHE where it is not known: EOPNOTSUPP.
@@ -100,7 +100,7 @@ pub enum EmbedError {
         "a {operation} of {path} with RWF_DONTCACHE fails with EOPNOTSUPP on Linux {kernel} and this file system; ext4 takes it since 6.17, XFS and Btrfs since 6.14"
     )]
     NotSupported {
-        /// What was to be done.
+        /// The name of the operation.
         operation: &'static str,
         /// The path.
         path: Arc<str>,
@@ -132,20 +132,20 @@ pub enum EmbedError {
     OutOfMemory {
         /// How much more.
         needed: Bytes,
-        /// What programs can hold.
+        /// The most that programs can hold.
         most: Bytes,
-        /// What they hold.
+        /// The memory that they hold.
         held: Bytes,
     },
     /// An operation that is the other simulator's own.
     #[error("`{0}` is nothing that a page cache does inside another simulator")]
     NotOurs(&'static str),
-    /// What the model has no answer to.
+    /// An operation outside the model.
     #[error("model `{model}` {what}; {remedy}")]
     NoAnswer {
         /// The model.
         model: String,
-        /// What it does not know.
+        /// The missing knowledge, as a predicate.
         what: &'static str,
         /// The remedy.
         remedy: &'static str,
@@ -153,7 +153,7 @@ pub enum EmbedError {
 }
 
 impl EmbedError {
-    /// What is refused of a system call on a host.
+    /// Turns the error of a system call on a host into one of this interface.
     pub(super) fn of_call(error: CallError, host: &Host) -> Self {
         match error {
             CallError::NoMount { path } => {

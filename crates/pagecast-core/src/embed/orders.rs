@@ -19,7 +19,7 @@ pub struct Rate {
     pub bytes_per_s: f64,
 }
 
-/// What the other simulator is to do.
+/// A step for the other simulator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
     /// Start a transfer.

@@ -81,7 +81,7 @@ impl Transfers {
         self.memory
     }
 
-    /// What files under each mount cross.
+    /// The resources that files under each mount cross.
     pub(super) fn mounts(&self) -> &[Paths] {
         &self.mounts
     }

@@ -12,7 +12,7 @@ pub(super) struct Copying {
     pub target: Located,
     /// How the target is open.
     pub flags: OpenFlags,
-    /// What is left of it, and how much is read and written at a time.
+    /// The next byte, the end, and the bytes read and written at a time.
     pub at: u64,
     pub end: u64,
     pub round: u64,
@@ -23,7 +23,7 @@ pub(super) struct Copying {
     pub steps: VecDeque<Step>,
 }
 
-/// What a copy waits for.
+/// A step that a copy waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Bytes are read from here.

@@ -11,7 +11,7 @@ use crate::units::Bytes;
 const HOLDERS: usize = 3;
 
 impl<N: Network> Engine<'_, N> {
-    /// The same with an error that names the process.
+    /// Puts the process and the line into the error of a call.
     pub(super) fn blamed<T>(
         &self,
         at: u32,

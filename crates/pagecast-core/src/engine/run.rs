@@ -19,7 +19,7 @@ use crate::scenario::{Residency, Scenario};
 use crate::stop;
 use crate::units::{Nanos, earlier};
 
-/// Who a flow belongs to.
+/// The owner of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Owner {
     /// The policy of a host.
@@ -34,7 +34,7 @@ pub(super) enum Owner {
 pub(super) struct HostState {
     pub(super) policy: Box<dyn Policy>,
     pub(super) processors: Path,
-    /// What files under each of its mounts cross.
+    /// The resources that files under each of its mounts cross.
     pub(super) mounts: Vec<Paths>,
     /// The names of its devices: those of its disks, then of what it mounts.
     pub(super) devices: Vec<Arc<str>>,
@@ -64,9 +64,9 @@ pub(super) struct Engine<'a, N> {
     pub(super) now: Nanos,
     pub(super) network: N,
     pub(super) hosts: Vec<HostState>,
-    /// Those whose policy has been called at this instant.
+    /// Hosts whose policy has been called at this instant.
     pub(super) called: Vec<u32>,
-    /// What each link crosses.
+    /// The resources of each link.
     pub(super) links: Vec<Path>,
     pub(super) uneven: Vec<Uneven>,
     pub(super) namespace: Namespace<&'a Machine>,
@@ -126,7 +126,7 @@ impl<N: Network> Engine<'_, N> {
         Ok(self.recorder.finish(end))
     }
 
-    /// What policies have kept to themselves so far.
+    /// Lets each policy tell the rest of its events.
     fn tell_rest(&mut self) -> Result<(), SimulationError> {
         for host in 0..self.hosts.len() {
             self.hosts[host].policy.tell_rest(self.now, &mut self.actions);

@@ -37,7 +37,7 @@ pub(super) struct Current {
     pub operation: Operation,
     pub index: u32,
     pub start: Nanos,
-    /// What was resolved when it began.
+    /// Resolved when it began.
     pub file: Option<Located>,
     pub offset: u64,
     pub bytes: Bytes,

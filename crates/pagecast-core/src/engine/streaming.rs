@@ -16,11 +16,11 @@ pub(super) struct OpenStream {
 
 /// The operation on a stream that a process is in.
 pub(super) struct Streaming {
-    /// What is left of it, and in calls of how many bytes.
+    /// The direction, the bytes left, and the bytes of one call.
     pub direction: Direction,
     pub left: u64,
     pub call: u64,
-    /// What it has been told so far, and the step it is in, if it is in one.
+    /// The outcome so far, and the step it is in, if any.
     pub outcome: Outcome,
     pub under_way: Option<Step>,
     pub steps: VecDeque<Step>,
@@ -29,7 +29,7 @@ pub(super) struct Streaming {
     pub bytes: Bytes,
 }
 
-/// What a stream waits for.
+/// A step that a stream waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// A processor, for so long.

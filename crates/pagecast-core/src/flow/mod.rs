@@ -127,7 +127,7 @@ impl Route {
         Self::new(&[self.uses(), other.uses()].concat())
     }
 
-    /// The same resources, charged to another part.
+    /// Charges its resources to another part.
     #[must_use]
     pub fn renamed(mut self, part: Part) -> Self {
         self.0.iter_mut().for_each(|each| each.part = part);

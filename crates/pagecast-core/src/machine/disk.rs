@@ -121,7 +121,7 @@ keys! {
         /// Their ends spread by about half of it. With 0 they are served fairly.
         #[key(number(0.0, 1.0), shown = 0.0)]
         pub unevenness: f64,
-        /// What bears on its part of the dirty limits.
+        /// Its part of the dirty limits.
         flat bdi: Bdi,
         /// Which of these its kind has given, where its file has no key.
         pub implied: Vec<Implied>,

@@ -39,7 +39,7 @@ keys! {
         /// `/dev`. Only `kernel` uses it and the next four.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
-        /// What it does of its own.
+        /// The costs of its file system.
         flat cost: MountCost,
     }
 }

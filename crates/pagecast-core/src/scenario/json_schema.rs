@@ -60,7 +60,7 @@ fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
     value
 }
 
-/// What an editor shows: the first paragraph of the doc, and the default.
+/// Describes a key for an editor: the first paragraph of the doc, and the default.
 fn description(key: &Key) -> String {
     let about = key.paragraphs().swap_remove(0);
     let colon = if matches!(key.otherwise, Otherwise::Words(_)) { ":" } else { "" };

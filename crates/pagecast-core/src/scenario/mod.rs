@@ -207,7 +207,7 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those of a machine; messages call the scenario `origin`.
+    /// The names of a machine; messages call the scenario `origin`.
     #[must_use]
     pub fn new(machine: &'a Machine, origin: &str) -> Self {
         Self { machine, hosts: hosts_of(machine), at: Place::whole(origin) }

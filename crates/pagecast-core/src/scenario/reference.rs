@@ -65,7 +65,7 @@ fn meaning(key: &Key) -> String {
     paragraphs.join(" ")
 }
 
-/// What a value is, in a cell.
+/// Describes the form of a value in a table cell.
 fn holds(kind: &Kind) -> String {
     match kind {
         Kind::Size | Kind::SizeOrZero => "size".to_owned(),

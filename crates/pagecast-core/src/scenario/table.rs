@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
         Self { scope, ..self }
     }
 
-    /// What a struct has by the keys of the table.
+    /// Reads a struct from the keys of the table.
     ///
     /// # Errors
     /// If one is not what the key holds.
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
         Ok(made)
     }
 
-    /// The same of a table inside this one; the defaults of its keys if it is left out.
+    /// Reads a struct from a table inside this one, or from the defaults of its keys.
     ///
     /// # Errors
     /// If it is no table, has unknown keys, or lacks some.

@@ -62,9 +62,7 @@ impl Config {
     pub fn is_local(&self, device: DeviceId) -> bool {
         (device.0 as usize) < self.host.disks.len()
     }
-}
 
-impl Config {
     pub fn path(&self, task: &Task) -> Path {
         match task.run {
             Run::Hit => self.memory_read,

@@ -108,9 +108,7 @@ impl Ext4 {
         let is_kept = self.written_back.files.is_some();
         Cut { from, clean_to: if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from } }
     }
-}
 
-impl Ext4 {
     /// Returns the time to free the blocks of a cut, whose pages have all left.
     pub fn give_blocks_back(&mut self, now: Nanos, file: &FileView, cut: Cut) -> Nanos {
         match self.written_back.take(now, file, cut).div_ceil(PAGE) {

@@ -45,9 +45,7 @@ impl Caps {
     pub fn new(config: &Arc<Config>) -> Self {
         Self { caps_of: None, surveyed: Cell::new(None), processor_share: 1.0, config: config.clone() }
     }
-}
 
-impl Caps {
     /// Returns the cap of a task; all tasks share whether memory is exhausted.
     // Of every task with every event.
     #[inline(always)]
@@ -206,6 +204,9 @@ impl Caps {
 
 /// Tells that a task is held back no more, since it has ended a run.
 pub fn let_go(cx: &mut Context<'_>, operation: OperationId, held_by: Option<Part>) {
+    if held_by.is_none() {
+        return;
+    }
     let wb = cx.tasks[operation].wb;
     cx.block.note_sleep(cx.now, wb, held_by);
     let dirty = cx.write_back.dirty_told(cx.pages, wb);

@@ -451,9 +451,7 @@ impl Pages {
         }
         blocks
     }
-}
 
-impl Pages {
     /// Frees anonymous memory of a process.
     pub fn free_anonymous(&mut self, owner: OperationId, bytes: Bytes) {
         let memcg = self.memcg_of(owner);
