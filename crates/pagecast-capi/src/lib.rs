@@ -297,7 +297,7 @@ unsafe fn action(operation: &pagecast_operation) -> Result<Action, Failure> {
     Ok(match kind {
         Kind::PAGECAST_READ | Kind::PAGECAST_READ_FRESH => Action::Read {
             path: path()?,
-            offset: offset(operation.offset)?,
+            offset: Some(offset(operation.offset)?),
             bytes: rest(operation.bytes)?,
             call: call()?,
             vector: 1,

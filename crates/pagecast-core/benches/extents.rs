@@ -40,7 +40,7 @@ mount."/data" = { disk = "ssd" }
 fn read(page: u64) -> Operation {
     let action = Action::Read {
         path: "/data/f".into(),
-        offset: 2 * page * PAGE,
+        offset: Some(2 * page * PAGE),
         bytes: Some(Bytes(PAGE)),
         call: None,
         vector: 1,
@@ -89,6 +89,7 @@ fn run(extents: u64, calls: u64) -> Duration {
         cgroup: None,
         after: vec![],
         start: Nanos::ZERO,
+        descriptors: None,
         program: Arc::new(move || program(extents, calls, source.clone())),
     };
     let scenario = Scenario::from_parts("<bench>", machine, vec![file], vec![process]).expect("it is right");

@@ -36,7 +36,7 @@
 //! let read_twice = || {
 //!     let read = Action::Read {
 //!         path: "/data/in".into(),
-//!         offset: 0,
+//!         offset: None,
 //!         bytes: None,
 //!         call: None,
 //!         vector: 1,
@@ -50,6 +50,7 @@
 //!     cgroup: None,
 //!     after: vec![],
 //!     start: Nanos::ZERO,
+//!     descriptors: None,
 //!     program: Arc::new(read_twice),
 //! };
 //! let scenario = scenario::Scenario::from_parts("<rust>", machine, vec![input], vec![process])?;

@@ -1,13 +1,20 @@
 //! Describes the programs: files that exist before, and processes that are iterators of operations.
 
 mod copying;
+mod descriptors;
+mod imported;
 mod mapped;
+mod pattern;
 mod sync_range;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 pub use self::copying::{CopyBy, CopyRefusal};
+pub use self::descriptors::{AllocateMode, Fd};
+pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
+pub use self::pattern::{Order, Pattern};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -40,6 +47,8 @@ pub struct Process {
     pub after: Vec<Arc<str>>,
     /// Earliest start.
     pub start: Nanos,
+    /// Processes of the same number share one table of descriptors; a process without has its own.
+    pub descriptors: Option<u32>,
     /// What it does.
     pub program: Arc<dyn ProgramSource>,
 }
@@ -116,13 +125,14 @@ impl ProgramSource for Vec<Operation> {
     }
 }
 
-/// A running program: gives its operations one by one; each is asked for when the one before has ended.
+/// A running program: gives its operations one by one; each is asked for when the one before has ended, or, if that is asynchronous, is
+/// under way.
 pub trait Program: Send {
-    /// The next operation, or `None` when the process exits (which frees its memory).
+    /// The next operation, or `None` when the process exits (which frees its memory). `now` is the time since the process started.
     ///
     /// # Errors
     /// A text that says why the program could not go on (an exception of a Python generator, for example).
-    fn next(&mut self) -> Result<Option<Operation>, ProgramError>;
+    fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError>;
 }
 
 /// The reason for which a program could not give its next operation.
@@ -131,28 +141,34 @@ pub struct ProgramError(pub Box<dyn std::error::Error + Send + Sync>);
 
 /// Every iterator of operations is a program.
 impl<I: Iterator<Item = Operation> + Send> Program for I {
-    fn next(&mut self) -> Result<Option<Operation>, ProgramError> {
+    fn next(&mut self, _now: Nanos) -> Result<Option<Operation>, ProgramError> {
         Ok(Iterator::next(self))
     }
 }
 
 /// One step of a program, and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// What is done.
     pub action: Action,
-    /// Line of the scenario file, if it came from one.
+    /// Line of the file that it came from, if any.
     pub line: Option<u32>,
+    /// It does not begin before this time after the start of its process.
+    pub not_before: Option<Nanos>,
+    /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
+    pub depth: Option<NonZeroU32>,
+    /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
+    pub fd: Option<Fd>,
 }
 
 impl From<Action> for Operation {
     fn from(action: Action) -> Self {
-        Self { action, line: None }
+        Self { action, line: None, not_before: None, depth: None, fd: None }
     }
 }
 
 /// The operations of a program. Paths are absolute, as the process's host sees them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// open(2). Takes no time by itself.
     Open {
@@ -169,9 +185,9 @@ pub enum Action {
     Read {
         /// The file.
         path: Arc<str>,
-        /// First byte.
-        offset: u64,
-        /// The number of bytes; `None` is up to the end of the file.
+        /// First byte; `None` is the position of the descriptor, or 0 without one.
+        offset: Option<u64>,
+        /// The number of bytes; `None` is up to the end of the file. Through a descriptor a read ends at the end of the file.
         bytes: Option<Bytes>,
         /// Bytes of one call; `None` is all in one.
         call: Option<Bytes>,
@@ -184,7 +200,7 @@ pub enum Action {
     Write {
         /// The file.
         path: Arc<str>,
-        /// First byte; `None` appends.
+        /// First byte; `None` is the position of the descriptor, or the end of the file without one.
         offset: Option<u64>,
         /// The number of bytes.
         bytes: Bytes,
@@ -257,11 +273,69 @@ pub enum Action {
         /// Its new size.
         size: Bytes,
     },
-    /// unlink(2): the file and its pages are gone.
+    /// unlink(2): the name is gone; the file and its pages, too, when it has no other name and no descriptor.
     Unlink {
         /// The file.
         path: Arc<str>,
     },
+    /// Many calls of one operation in an order of their own.
+    Pattern(Box<Pattern>),
+    /// lseek(2), SEEK_SET: sets the position of the operation's descriptor.
+    Seek {
+        /// The file.
+        path: Arc<str>,
+        /// The position.
+        offset: u64,
+    },
+    /// dup2(2): a second descriptor for the open file of the operation's descriptor.
+    Duplicate {
+        /// The file.
+        path: Arc<str>,
+        /// The second one. It is closed before, if it is open.
+        to: Fd,
+    },
+    /// rename(2): a file that has the new name loses it.
+    Rename {
+        /// The file or directory.
+        path: Arc<str>,
+        /// Its new name.
+        to: Arc<str>,
+    },
+    /// link(2): a second name.
+    Link {
+        /// The file.
+        path: Arc<str>,
+        /// The second name.
+        to: Arc<str>,
+    },
+    /// mkdir(2).
+    Mkdir {
+        /// The directory.
+        path: Arc<str>,
+    },
+    /// rmdir(2).
+    Rmdir {
+        /// The directory.
+        path: Arc<str>,
+    },
+    /// stat(2).
+    Stat {
+        /// The file or directory.
+        path: Arc<str>,
+    },
+    /// fallocate(2).
+    Fallocate {
+        /// The file.
+        path: Arc<str>,
+        /// What is done with the range.
+        mode: AllocateMode,
+        /// First byte.
+        offset: u64,
+        /// The number of bytes.
+        bytes: Bytes,
+    },
+    /// Waits until no asynchronous operation of the process is under way.
+    Drain,
     /// Writing 3 to /proc/sys/vm/drop_caches on the process's host: clean pages leave the cache, dirty ones stay.
     DropCaches,
     /// posix_fadvise(2).
@@ -341,6 +415,16 @@ impl Action {
             Self::Close { .. } => "close",
             Self::Truncate { .. } => "truncate",
             Self::Unlink { .. } => "unlink",
+            Self::Pattern(pattern) => pattern.name(),
+            Self::Seek { .. } => "lseek",
+            Self::Duplicate { .. } => "dup",
+            Self::Rename { .. } => "rename",
+            Self::Link { .. } => "link",
+            Self::Mkdir { .. } => "mkdir",
+            Self::Rmdir { .. } => "rmdir",
+            Self::Stat { .. } => "stat",
+            Self::Fallocate { .. } => "fallocate",
+            Self::Drain => "drain",
             Self::DropCaches => "drop_caches",
             Self::Fadvise { .. } => "fadvise",
             Self::Stream { call, .. } => call.name(),
@@ -374,11 +458,20 @@ impl Action {
             | Self::Close { path }
             | Self::Truncate { path, .. }
             | Self::Unlink { path }
+            | Self::Seek { path, .. }
+            | Self::Duplicate { path, .. }
+            | Self::Rename { path, .. }
+            | Self::Link { path, .. }
+            | Self::Mkdir { path }
+            | Self::Rmdir { path }
+            | Self::Stat { path }
+            | Self::Fallocate { path, .. }
             | Self::SyncFileRange { path, .. }
             | Self::Readahead { path, .. }
             | Self::Fadvise { path, .. }
             | Self::Stream { path, .. }
             | Self::Mapped { path, .. } => Some(path),
+            Self::Pattern(pattern) => Some(&pattern.path),
             _ => None,
         }
     }

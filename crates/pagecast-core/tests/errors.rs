@@ -281,6 +281,7 @@ impl Wrong {
             cgroup: None,
             after: Some(after).filter(|after| !after.is_empty()).into_iter().map(Arc::from).collect(),
             start: Nanos::ZERO,
+            descriptors: None,
             program: program(Action::Sleep { time: Nanos(1_000_000_000) }),
         };
         (self.files.iter().map(file).collect(), self.processes.iter().map(process).collect())
@@ -325,7 +326,7 @@ impl ProgramSource for Failing {
 }
 
 impl Program for FailingProgram {
-    fn next(&mut self) -> Result<Option<Operation>, ProgramError> {
+    fn next(&mut self, _now: Nanos) -> Result<Option<Operation>, ProgramError> {
         self.0 += 1;
         let sleep = Action::Sleep { time: Nanos(1_000_000_000) };
         if self.0 == 1 { Ok(Some(sleep.into())) } else { Err(broken()) }

@@ -15,7 +15,7 @@ use crate::stdio::size_of;
 
 /// One step of a program; made by `read`, `write` and the other functions of this module.
 #[pyclass(frozen, eq, module = "pagecast._core")]
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Operation(pub workload::Operation);
 
 impl From<Action> for Operation {
@@ -97,7 +97,7 @@ pub fn read(
     buffer: Word,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
-    let offset = bytes("offset_bytes", offset_bytes)?.0;
+    let offset = Some(bytes("offset_bytes", offset_bytes)?.0);
     let size = size_bytes.map(|size| bytes("size_bytes", size)).transpose()?;
     let call = call_size(call_bytes)?;
     Ok(Action::Read { path, offset, bytes: size, call, vector: places(vector)?, buffer }.into())

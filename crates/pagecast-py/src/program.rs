@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use pagecast_core::units::Nanos;
 use pagecast_core::workload::{self, Program, ProgramError, ProgramSource};
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
@@ -79,7 +80,7 @@ struct Running {
 }
 
 impl Program for Running {
-    fn next(&mut self) -> Result<Option<workload::Operation>, ProgramError> {
+    fn next(&mut self, _now: Nanos) -> Result<Option<workload::Operation>, ProgramError> {
         Python::attach(|py| into_python(|| self.step(py))).map_err(failed)
     }
 }

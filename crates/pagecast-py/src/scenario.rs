@@ -141,6 +141,7 @@ impl Scenario {
                 cgroup: names.cgroup(on, cgroup.as_deref()).map_err(|error| errors::scenario(&error))?,
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
+                descriptors: None,
                 program: programs[programs.len() - 1].clone(),
             })
         });

@@ -186,6 +186,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         flags: OpenFlags,
     ) -> Result<Begun, CallError> {
         let Action::Read { offset, bytes, call, buffer, .. } = *action else { unreachable!("it is a read") };
+        let offset = offset.unwrap_or(0);
         let flags = self.task.flags(located.file).union(flags);
         let bytes = self.up_to_end(located, offset, bytes);
         let mut span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };

@@ -88,7 +88,7 @@ impl Other {
 
     fn go_on(&mut self, at: usize) {
         self.begun[at] = self.now;
-        match self.programs[at].next().unwrap().map(|operation| operation.action) {
+        match self.programs[at].next(Nanos::ZERO).unwrap().map(|operation| operation.action) {
             Some(Action::Compute { time } | Action::Sleep { time }) => {
                 // Its end is written down when it is over; there are cores for all.
                 self.ends.push((at, self.now + time));
@@ -359,7 +359,7 @@ fn write(bytes: u64) -> Action {
 
 fn read(path: &str, bytes: u64) -> Action {
     let (bytes, buffer) = (Some(Bytes(bytes)), Buffer::Reused);
-    Action::Read { path: path.into(), offset: 0, bytes, call: None, vector: 1, buffer }
+    Action::Read { path: path.into(), offset: Some(0), bytes, call: None, vector: 1, buffer }
 }
 
 #[test]

@@ -31,6 +31,7 @@ impl<N: Network> Engine<'_, N> {
         let running = &mut self.processes[at as usize];
         running.program = Some(program);
         running.state = State::Active;
+        running.started = process.start.max(self.now);
         self.active += 1;
         if process.start > self.now {
             self.agenda.add(self.now, process.start, Wake::Start(at));
@@ -62,7 +63,8 @@ impl<N: Network> Engine<'_, N> {
     /// What a process does next; after its program it closes its streams.
     fn next_operation(&mut self, at: u32) -> Result<Option<Operation>, SimulationError> {
         let running = &mut self.processes[at as usize];
-        let next = running.program.as_mut().map_or(Ok(None), |program| program.next());
+        let now = self.now - running.started;
+        let next = running.program.as_mut().map_or(Ok(None), |program| program.next(now));
         match next.map_err(|error| self.program_failed(at, error))? {
             None | Some(Operation { action: Action::Exit, .. }) => {
                 self.processes[at as usize].program = None;

@@ -20,6 +20,7 @@ pub(super) struct Running {
     pub host: u32,
     pub program: Option<Box<dyn Program>>,
     pub state: State,
+    pub started: Nanos,
     /// Processes that must have ended before this one starts, and those that wait for this one.
     pub waits_for: u32,
     pub followers: Vec<u32>,
@@ -77,6 +78,7 @@ impl Running {
                 host: process.host as u32,
                 program: None,
                 state: State::NotStarted,
+                started: Nanos::ZERO,
                 waits_for: process.after.len() as u32,
                 followers: Vec::new(),
                 task: Task::default(),

@@ -74,6 +74,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::testing::{MACHINE, read, refusal};
+    use crate::units::Nanos;
 
     fn scenario(operations: &str) -> String {
         let file = "[[file]]\npath = '/data/f'\nsize = '3 kB'";
@@ -83,7 +84,7 @@ mod tests {
     fn calls(operations: &str) -> Vec<MappedCall> {
         let processes = read(&scenario(operations), &[]).expect("the operations are right").processes;
         let mut run = processes[0].program.start().expect("a script can start");
-        let next = || run.next().expect("a script cannot fail");
+        let next = || run.next(Nanos::ZERO).expect("a script cannot fail");
         let call = |action| match action {
             Action::Mapped { call, .. } => call,
             other => panic!("only mappings were asked for, not {}", other.name()),

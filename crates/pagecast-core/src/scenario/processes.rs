@@ -112,6 +112,7 @@ fn read_process(
         cgroup: cgroup_of(fields, mounts.host(host))?,
         after: after.into_iter().map(Arc::from).collect(),
         start: fields.get("start")?.unwrap_or(Nanos::ZERO),
+        descriptors: None,
         program: Arc::new(CopyProgram { steps: Arc::clone(&program.steps), n }),
     })
 }
@@ -444,8 +445,8 @@ mod tests {
         let text = format!("{MACHINE}\n[[process]]\nname = 'app{{n}}'\ncount = 100_000\ndo = [ {six} ]");
         let processes = read(&text, &[]).unwrap().processes;
         let mut last = processes[99_999].program.start().unwrap();
-        let first = last.next().unwrap().expect("there are six operations");
+        let first = last.next(Nanos::ZERO).unwrap().expect("there are six operations");
         assert_eq!(&**first.action.path().expect("a write has a path"), "/data/app100000/f1");
-        assert_eq!(std::iter::from_fn(|| last.next().unwrap()).count(), 5);
+        assert_eq!(std::iter::from_fn(|| last.next(Nanos::ZERO).unwrap()).count(), 5);
     }
 }

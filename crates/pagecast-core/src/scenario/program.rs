@@ -126,7 +126,7 @@ impl Reader {
         let named = text_of(&fields, &schema.keys[0], scope)?;
         let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let mut operation = Operation { action: action(schema.name, text.into(), &fields)?, line };
+        let mut operation = Operation { line, ..action(schema.name, text.into(), &fields)?.into() };
         let pattern = named.clone().filter(|text| !text.is_constant());
         let target = copies::target_of(&mut operation.action, &fields, named.as_ref(), scope)?;
         if let Some(text) = named {
@@ -243,7 +243,7 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
         },
         "read" => Action::Read {
             path: text,
-            offset: offset()?.unwrap_or(0),
+            offset: offset()?,
             bytes: fields.get("size")?,
             call: fields.get("call")?,
             vector: vector()?,
@@ -330,7 +330,7 @@ mod tests {
         let processes =
             read(&(scenario(operations) + file), &[]).expect("the operations are right").processes;
         let mut run = processes[1].program.start().expect("a script can start");
-        std::iter::from_fn(|| run.next().expect("a script cannot fail"))
+        std::iter::from_fn(|| run.next(Nanos::ZERO).expect("a script cannot fail"))
             .map(|operation| operation.action)
             .collect()
     }
@@ -344,7 +344,7 @@ mod tests {
         let path: Arc<str> = "/data/f".into();
         let whole = Action::Read {
             path: path.clone(),
-            offset: 0,
+            offset: None,
             bytes: None,
             call: None,
             vector: 1,
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(actions("{ read = '/data/f' }"), [whole]);
         let part = Action::Read {
             path,
-            offset: 1000,
+            offset: Some(1000),
             bytes: Some(Bytes(2000)),
             call: Some(Bytes(4096)),
             vector: 4,
@@ -497,7 +497,9 @@ mod tests {
         );
         let processes = read(&text, &[]).unwrap().processes;
         let mut run = processes[0].program.start().unwrap();
-        let last = std::iter::from_fn(|| run.next().unwrap()).nth(1_999_998).expect("there is a last write");
+        let last = std::iter::from_fn(|| run.next(Nanos::ZERO).unwrap())
+            .nth(1_999_998)
+            .expect("there is a last write");
         assert_eq!(&**last.action.path().unwrap(), "/data/f1000000");
         assert_eq!(processes[0].program.events(), None);
     }
@@ -560,7 +562,7 @@ mod tests {
     #[test]
     fn an_operation_knows_its_line() {
         let processes = read(&scenario("\n{ sleep = '1 s' }"), &[]).unwrap().processes;
-        assert_eq!(processes[0].program.start().unwrap().next().unwrap().unwrap().line, Some(7));
+        assert_eq!(processes[0].program.start().unwrap().next(Nanos::ZERO).unwrap().unwrap().line, Some(7));
     }
 
     #[test]

@@ -97,6 +97,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::testing::{MACHINE, read, refusal};
+    use crate::units::Nanos;
 
     fn scenario(operations: &str) -> String {
         format!("{MACHINE}\n[[process]]\nname = 'p'\ndo = [\n{operations} ]")
@@ -105,7 +106,7 @@ mod tests {
     fn calls(operations: &str) -> Vec<LibraryCall> {
         let processes = read(&scenario(operations), &[]).expect("the operations are right").processes;
         let mut run = processes[0].program.start().expect("a script can start");
-        let next = || run.next().expect("a script cannot fail");
+        let next = || run.next(Nanos::ZERO).expect("a script cannot fail");
         let call = |action| match action {
             Action::Stream { call, .. } => call,
             other => panic!("only streams were asked for, not {}", other.name()),

@@ -182,7 +182,9 @@ fn written_by(call: LibraryCall, place: &mut u64, length: &mut u64) -> u64 {
 fn call_times(process: &PlannedProcess, longest: &[u64], every: NonZero<u64>) -> u64 {
     let of_step = |step: &Step| {
         let (bytes, call) = match step.operation.action {
-            Action::Read { offset, bytes, call, .. } => (read_bytes(step, longest, offset, bytes), call),
+            Action::Read { offset, bytes, call, .. } => {
+                (read_bytes(step, longest, offset.unwrap_or(0), bytes), call)
+            }
             Action::Write { bytes, call, .. } => (bytes.0, call),
             _ => return 0,
         };
@@ -204,7 +206,7 @@ fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
         match step.operation.action {
             Action::Allocate { bytes } => held += bytes.0,
             Action::Read { buffer: Buffer::Fresh, offset, bytes, .. } => {
-                held += read_bytes(step, longest, offset, bytes);
+                held += read_bytes(step, longest, offset.unwrap_or(0), bytes);
             }
             Action::Free { bytes } => held -= bytes.map_or(held, |bytes| bytes.0.min(held)),
             _ => {}

@@ -188,7 +188,7 @@ impl Plan {
         let mut program = process.program.start().map_err(failed)?;
         let (mut steps, mut open) = (Vec::new(), OpenStreams::default());
         loop {
-            let next = program.next().map_err(failed)?;
+            let next = program.next(Nanos::ZERO).map_err(failed)?;
             let operation = match next.filter(|next| !matches!(next.action, Action::Exit)) {
                 Some(operation) => operation,
                 None => break,

@@ -166,7 +166,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 Ok(nothing)
             }
             &Action::Read { offset, bytes, call, vector, buffer, .. } => {
-                self.read(step, offset, bytes, (call, vector), buffer == Buffer::Fresh)
+                self.read(step, offset.unwrap_or(0), bytes, (call, vector), buffer == Buffer::Fresh)
             }
             &Action::Write { offset, bytes, call, vector, .. } => {
                 self.write(step, offset, bytes, (call, vector))
@@ -228,6 +228,16 @@ impl<'a, I: Streams> Runner<'a, I> {
                 Ok(nothing)
             }
             Action::Exit => unreachable!("a program ends before it"),
+            Action::Pattern(_)
+            | Action::Seek { .. }
+            | Action::Duplicate { .. }
+            | Action::Rename { .. }
+            | Action::Link { .. }
+            | Action::Mkdir { .. }
+            | Action::Rmdir { .. }
+            | Action::Stat { .. }
+            | Action::Fallocate { .. }
+            | Action::Drain => unreachable!("no scenario can have it"),
         }
     }
 

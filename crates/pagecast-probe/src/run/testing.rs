@@ -19,6 +19,7 @@ pub(super) fn process(name: &str, after: &[&str], actions: &[Action]) -> Process
         cgroup: None,
         after: after.iter().map(|&name| name.into()).collect(),
         start: Nanos::ZERO,
+        descriptors: None,
         program: Arc::new(program),
     }
 }
@@ -43,7 +44,7 @@ pub(super) fn read(path: &str, bytes: Option<u64>, call: Option<u64>) -> Action 
     let buffer = pagecast_core::workload::Buffer::Reused;
     Action::Read {
         path: path.into(),
-        offset: 0,
+        offset: None,
         bytes: bytes.map(Bytes),
         call: call.map(Bytes),
         vector: 1,

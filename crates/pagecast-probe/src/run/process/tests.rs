@@ -199,7 +199,7 @@ fn a_computer_computes_for_as_long_as_it_should() {
 fn memory_is_taken_and_given_back() {
     let fresh = Action::Read {
         path: "/data/f".into(),
-        offset: 0,
+        offset: None,
         bytes: None,
         call: Some(Bytes(4096)),
         vector: 1,

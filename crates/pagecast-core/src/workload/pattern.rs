@@ -1,0 +1,74 @@
+//! Describes many calls of one operation that do not follow each other in the file.
+
+use std::sync::Arc;
+
+use crate::units::Bytes;
+
+/// Calls of one size on a part of a file, in an order. It is one operation; the engine makes its calls as it goes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// The file.
+    pub path: Arc<str>,
+    /// First byte of the part.
+    pub offset: u64,
+    /// The number of bytes of the part; `None` is up to the end of the file.
+    pub range: Option<Bytes>,
+    /// The number of bytes that all calls move; `None` is `range`.
+    pub bytes: Option<Bytes>,
+    /// Bytes of one call. Calls begin at multiples of it from `offset`.
+    pub call: Bytes,
+    /// Where the next call begins.
+    pub order: Order,
+    /// The share of the calls that write, 0 to 1; the others read.
+    pub write_share: f64,
+    /// How many calls are under way at once.
+    pub depth: u32,
+    /// Of its random numbers, beside the seed of the simulation.
+    pub seed: u64,
+}
+
+/// The order of calls.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// Each behind the one before, from the start again at the end of the part.
+    Sequential,
+    /// Each before the one before, from the end.
+    Backwards,
+    /// Each this far behind the start of the one before; at the end from the start again, one call further.
+    Strided {
+        /// Bytes from start to start.
+        stride: Bytes,
+    },
+    /// All places equally often; `once`: none a second time before all others.
+    Uniform {
+        /// As fio's random map.
+        once: bool,
+    },
+    /// The k-th most frequent place has a share of k^-theta; which place that is, is random.
+    Zipf {
+        /// Its exponent, above 0.
+        theta: f64,
+    },
+    /// Pareto's distribution as fio has it (`random_distribution=pareto:h`).
+    Pareto {
+        /// Its skew, 0 to 1 exclusive.
+        h: f64,
+    },
+    /// A normal distribution around the middle of the part.
+    Normal {
+        /// Its standard deviation, as a share of the part.
+        deviation: f64,
+    },
+}
+
+impl Pattern {
+    /// The name of the operation: "read", "write", or "readwrite" of both.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.write_share {
+            0.0 => "read",
+            1.0 => "write",
+            _ => "readwrite",
+        }
+    }
+}
