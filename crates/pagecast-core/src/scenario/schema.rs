@@ -1,6 +1,7 @@
 //! Lists the keys, with the value and purpose of each: the reader takes its checks and hints from this table, and `json_schema` the
 //! completions of an editor. Left out: rules for several values together.
 
+use super::imported::IMPORTED;
 use super::part::{CALL, OFFSET, PART};
 use super::residency::Residency;
 use super::{copies, mapped, streams};
@@ -28,7 +29,7 @@ pub static SCENARIO: Schema = Schema {
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts, by name"),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
-        may("process", Kind::List(&PROCESS), "Programs that run"),
+        may("process", Kind::Either(&[&PROCESS, &IMPORTED]), "Programs that run"),
     ],
 };
 
