@@ -12,9 +12,9 @@ use super::files::Files;
 use super::network::{Hosts, host_of};
 use super::paths::Mounts;
 use super::processes::Processes;
+use super::schema::IMPORTED;
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::keys::{Kind, Schema, may, must};
 use crate::machine::Host;
 use crate::nearest::{hint, list};
 use crate::readers::{
@@ -22,49 +22,6 @@ use crate::readers::{
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
-
-/// `[[process]]` with `from`.
-pub static IMPORTED: Schema = Schema {
-    name: "imported",
-    keys: &[
-        must(
-            "from",
-            Kind::Text,
-            "File with processes in another format; a path relative to this file, or \"-\" for standard input",
-        ),
-        may("format", Kind::Text, "Which format; default: by its content and the end of its name"),
-        may(
-            "name",
-            Kind::Text,
-            "Stands before the names of its processes, with a dot; default: nothing does",
-        ),
-        may(
-            "files_in",
-            Kind::Path,
-            "Directory for its relative paths and those under no mount; default: the only mount, or /",
-        ),
-        may(
-            "pace",
-            Kind::Text,
-            "Time between the operations of a recording: \"recorded\" (the default), \"fast\" for none, or a factor such as \"0.5\"",
-        ),
-        may(
-            "replay",
-            Kind::Word(&Replay::NAMES),
-            "\"closed\" (the default): an operation waits for the one before; \"open\": it begins at its recorded time",
-        ),
-        may("lenient", Kind::Flag, "Passes over what is not understood, and says so; default false"),
-        may(
-            "columns",
-            Kind::Text,
-            "Columns of a table without a known header: \"time=0,op=3,offset=4,bytes=5\"",
-        ),
-        may("after", Kind::Texts, "Processes that must have ended before any of its begins"),
-        may("start", Kind::Time, "Earliest start of its first one; default \"0 s\""),
-        may("host", Kind::Text, "Where it runs; default the first host"),
-        may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
-    ],
-};
 
 /// A file in another format that processes of a scenario come from.
 #[derive(Clone, Debug)]
