@@ -1,8 +1,7 @@
 //! Reads workloads that people have in other formats: fio jobs, system-call traces, workflows, block traces.
 //!
-//! A format is one file or folder here and a line in [`FORMATS`]. Its reader gets an [`Input`] and gives a [`Workload`]. It works out
-//! every path by [`Placement`] once, so that the operations of its programs have paths of the machine. Recordings go through
-//! [`crate::trace`]; job files and workflows make programs of their own.
+//! A format is one file or folder here and a line in [`FORMATS`]. A recording pushes its operations into a [`Writer`], with the paths that
+//! it has. Job files and workflows make programs of their own; they give every path its place by [`Placement`] once.
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
