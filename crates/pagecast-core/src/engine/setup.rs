@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
+use super::kiocbs::Kiocbs;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
 use super::running::{Events, Running};
@@ -124,6 +125,7 @@ impl<'a, N: Network> Engine<'a, N> {
             owners: Vec::new(),
             agenda: Agenda::default(),
             processes: Running::all(scenario),
+            kiocbs: Kiocbs::default(),
             alive: scenario.processes.len() as u32,
             active: 0,
             ready: std::collections::VecDeque::new(),
