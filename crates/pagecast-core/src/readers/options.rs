@@ -1,0 +1,71 @@
+//! Says how a workload is read and replayed.
+
+use super::Placement;
+
+/// How a workload is read and replayed.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where its files are on the machine.
+    pub placement: Placement,
+    /// Whether lines and options that are not understood are passed over, each kind with a note.
+    pub lenient: bool,
+    /// When the operations of a recording begin.
+    pub pace: Pace,
+    /// Whether they wait for each other.
+    pub replay: Replay,
+    /// The columns of a table without a known header: "time=0,op=3,offset=4,bytes=5".
+    pub columns: Option<String>,
+}
+
+/// When the operations of a recording begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Pace {
+    /// The time between the end of an operation and the start of the next one of its process is as recorded.
+    #[default]
+    Recorded,
+    /// It is left out.
+    Fast,
+    /// It is multiplied by this.
+    Scaled(f64),
+}
+
+/// Whether the operations of a recording wait for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// An operation begins after the one before it of its process has ended.
+    #[default]
+    Closed,
+    /// An operation begins at its recorded time, whether or not others are under way.
+    Open,
+}
+
+impl Replay {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["closed", "open"];
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Closed, Self::Open];
+}
+
+impl Pace {
+    /// Reads "recorded", "fast", or a factor such as "0.5".
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "recorded" => Some(Self::Recorded),
+            "fast" => Some(Self::Fast),
+            _ => {
+                text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0).map(Self::Scaled)
+            }
+        }
+    }
+
+    /// The factor of recorded gaps.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Recorded => 1.0,
+            Self::Fast => 0.0,
+            Self::Scaled(factor) => factor,
+        }
+    }
+}
