@@ -125,6 +125,17 @@ pub static PROCESS: Schema = Schema {
         may("start", Kind::Time, "Earliest start; default \"0 s\""),
         may("host", Kind::Text, "Where it runs; default the first host"),
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
+        may(
+            "slots",
+            Kind::Whole(1, 1_000_000),
+            "Cores that it holds from its start to its end, and waits for; default none: it shares those of its host\n\nIts first row in the table of operations is the `wait` for them. It computes on one of them.",
+        ),
+        may("hosts", Kind::Texts, "With `slots`, instead of `host`: it runs on the first of these with so many free cores"),
+        may(
+            "priority",
+            Kind::Whole(0, 1_000_000_000),
+            "With `slots`: higher ones get free cores first; default 0\n\nAmong equals the one that was ready first. One that does not fit lets those behind it go ahead.",
+        ),
     ],
 };
 
