@@ -33,7 +33,7 @@ pub(super) fn simulate<N: Network>(
         let run = || {
             let mut engine = Engine::<N>::new(scenario, model, &settings, hosts)?;
             let end = engine.run()?;
-            engine.finish(end)
+            Ok(SimulationResult { slots: slots_of(scenario), ..engine.finish(end)? })
         };
         return stop::watched(interrupt, run).unwrap_or(Err(SimulationError::Interrupted));
     }
@@ -47,7 +47,12 @@ pub(super) fn simulate<N: Network>(
     threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
         results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
-    Ok(whole.finish())
+    Ok(SimulationResult { slots: slots_of(scenario), ..whole.finish() })
+}
+
+fn slots_of(scenario: &Scenario) -> Vec<Option<u32>> {
+    let slots = |process: &Process| process.slots.as_ref().map(|slots| slots.cores);
+    scenario.processes.iter().map(slots).collect()
 }
 
 /// Results of groups that others are like, until the last of these has had it.
