@@ -123,7 +123,8 @@ impl Scheduler {
         while let Some(((.., process), class)) = list.pop() {
             let Class { cores, hosts, waiting, first_free, .. } = &mut self.classes[class as usize];
             let has_room = |&host: &usize| self.free[host] >= *cores;
-            *first_free += hosts[*first_free..].iter().position(has_room).unwrap_or(hosts.len() - *first_free);
+            *first_free +=
+                hosts[*first_free..].iter().position(has_room).unwrap_or(hosts.len() - *first_free);
             let Some(&host) = hosts.get(*first_free) else { continue };
             self.free[host] -= *cores;
             waiting.pop();
@@ -255,7 +256,9 @@ mod tests {
 
     #[test]
     fn a_process_that_does_not_fit_keeps_nobody_waiting() {
-        let all = process("first", 2, "slots = 1") + &process("wide", 1, "slots = 2") + &process("last", 1, "slots = 1");
+        let all = process("first", 2, "slots = 1")
+            + &process("wide", 1, "slots = 2")
+            + &process("last", 1, "slots = 1");
         assert_eq!(runs(&all), ["first a 0-2", "last a 0-1", "wide a 2-3"]);
     }
 
@@ -282,7 +285,15 @@ mod tests {
         let result = simulate(&scenario, "no-cache", Settings::default()).unwrap();
         let table = &result.operations;
         let rows: Vec<_> = (0..4)
-            .map(|row| (table.process[row], table.index[row], table.operation[row], table.start[row].as_seconds(), table.end[row].as_seconds()))
+            .map(|row| {
+                (
+                    table.process[row],
+                    table.index[row],
+                    table.operation[row],
+                    table.start[row].as_seconds(),
+                    table.end[row].as_seconds(),
+                )
+            })
             .collect();
         let wait = |process, end| (process, 0, "wait", 0.0, end);
         let compute = |process, start| (process, 1, "compute", start, start + 2.0);

@@ -10,10 +10,11 @@ mod error;
 mod input;
 mod options;
 mod placement;
+mod wfformat;
 
 pub use error::ReadError;
 pub use input::Input;
-pub use options::{Options, Pace, Replay};
+pub use options::{Compute, ListOrder, Options, Pace, Replay, Workflow};
 pub use placement::Placement;
 
 use crate::workload::Workload;
@@ -47,7 +48,14 @@ pub enum Level {
 }
 
 /// The formats that are known.
-pub static FORMATS: &[Format] = &[];
+pub static FORMATS: &[Format] = &[Format {
+    name: "wfformat",
+    what: "workflow of WfCommons, WfFormat 1.4 to 1.6",
+    endings: &[".json"],
+    matches: wfformat::matches,
+    level: Level::Files,
+    read: wfformat::read,
+}];
 
 /// The bytes at the start of a file that tell its format.
 pub const HEAD_BYTES: usize = 4096;

@@ -130,7 +130,11 @@ pub static PROCESS: Schema = Schema {
             Kind::Whole(1, 1_000_000),
             "Cores that it holds from its start to its end, and waits for; default none: it shares those of its host\n\nIts first row in the table of operations is the `wait` for them. It computes on one of them.",
         ),
-        may("hosts", Kind::Texts, "With `slots`, instead of `host`: it runs on the first of these with so many free cores"),
+        may(
+            "hosts",
+            Kind::Texts,
+            "With `slots`, instead of `host`: it runs on the first of these with so many free cores",
+        ),
         may(
             "priority",
             Kind::Whole(0, 1_000_000_000),

@@ -62,11 +62,19 @@ pub fn check_slots<'p>(
     };
     let most = &machine.hosts[most];
     if *cores == 0 || *cores > most.cores {
-        let what = format!("process `{name}` wants {cores} slots, and host `{}` has {} cores", most.name, most.cores);
-        return Err(at("slots").error(what, format!("ask for 1 to {}, or give the host more `cores`", most.cores)));
+        let what = format!(
+            "process `{name}` wants {cores} slots, and host `{}` has {} cores",
+            most.name, most.cores
+        );
+        return Err(
+            at("slots").error(what, format!("ask for 1 to {}, or give the host more `cores`", most.cores))
+        );
     }
     if process.cgroup.is_some() && hosts.len() > 1 {
-        let what = format!("process `{name}` is in a memory cgroup, which one host has, and may run on {}", hosts.len());
+        let what = format!(
+            "process `{name}` is in a memory cgroup, which one host has, and may run on {}",
+            hosts.len()
+        );
         return Err(at("cgroup").error(what, "remove `cgroup`, or name one host"));
     }
     Ok(())
