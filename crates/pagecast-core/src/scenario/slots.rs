@@ -1,11 +1,15 @@
-//! Reads the cores that a process holds for itself, and the hosts where it may.
+//! Reads the cores that a process holds for itself, and chooses the hosts where it may.
+
+use std::sync::Arc;
 
 use super::document::{Place, shorten};
 use super::network::{Hosts, find_host, host_of};
+use super::paths::Mounts;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::machine::Machine;
-use crate::workload::{Process, Slots};
+use crate::nearest::list;
+use crate::workload::{Process, Slots, Workload, WorkloadSlots};
 
 /// The first host of a process, and what it says of cores of its own.
 ///
@@ -80,10 +84,124 @@ pub fn check_slots<'p>(
     Ok(())
 }
 
+/// The hosts where the tasks of a workload may run.
+pub struct TaskHosts {
+    all: Arc<[usize]>,
+    /// Those for what was recorded on each machine: one.
+    of_machine: Vec<Arc<[usize]>>,
+    notes: Vec<String>,
+}
+
+impl TaskHosts {
+    /// Tasks run on the hosts that are named, or else on all that see the files of the first one. What was recorded on a machine runs
+    /// on the host of its name; if not all machines have one, on the hosts in turn.
+    ///
+    /// # Errors
+    /// Hosts that see other files, and hosts for a workload without tasks.
+    pub fn of(
+        fields: &Fields<'_>,
+        hosts: &Hosts<'_>,
+        mounts: &Mounts<'_>,
+        dir: &str,
+        workload: &Workload,
+    ) -> Result<Self, ScenarioError> {
+        let (all, mut notes) = task_hosts(fields, hosts, mounts, dir)?;
+        let mut slots = workload.processes.iter().filter_map(|process| process.slots.as_ref()).peekable();
+        if slots.peek().is_none() {
+            return match fields.node("hosts") {
+                Some(_) => {
+                    let what = "`hosts` is for tasks of a workflow, and the file has none";
+                    Err(fields.place("hosts").error(what, "write `host`"))
+                }
+                None => Ok(Self { all, of_machine: Vec::new(), notes: Vec::new() }),
+            };
+        }
+        let has_machines = slots.any(|slots| slots.machine.is_some());
+        let machine = mounts.machine();
+        let named: Option<Vec<usize>> = workload
+            .machines
+            .iter()
+            .map(|name| all.iter().copied().find(|&host| machine.hosts[host].name == **name))
+            .collect();
+        let in_turn = || all.iter().copied().cycle().take(workload.machines.len()).collect();
+        let chosen = named.unwrap_or_else(in_turn);
+        if has_machines && all.len() > 1 {
+            let pairs = workload.machines.iter().zip(&chosen);
+            let pairs: Vec<String> =
+                pairs.map(|(name, &host)| format!("{name} on {}", machine.hosts[host].name)).collect();
+            let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+            notes.push(format!("machines of the workflow: {}", list(&pairs)));
+        }
+        Ok(Self { all, of_machine: chosen.into_iter().map(|host| Arc::from([host])).collect(), notes })
+    }
+
+    /// What its user should know.
+    pub fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// The slots of a task.
+    pub fn slots(&self, wanted: &WorkloadSlots) -> Slots {
+        let &WorkloadSlots { cores, priority, machine } = wanted;
+        let hosts = machine.map_or(&self.all, |machine| &self.of_machine[machine]);
+        Slots { cores, priority, hosts: Arc::clone(hosts) }
+    }
+}
+
+fn task_hosts(
+    fields: &Fields<'_>,
+    hosts: &Hosts<'_>,
+    mounts: &Mounts<'_>,
+    dir: &str,
+) -> Result<(Arc<[usize]>, Vec<String>), ScenarioError> {
+    let all = &mounts.machine().hosts;
+    let home = |host: usize| {
+        let inside = Arc::from(format!("{}/file", dir.trim_end_matches('/')));
+        mounts.home(host, &inside, fields.at).ok().map(|home| (home.host, home.disk, home.path))
+    };
+    if let Some(named) = fields.get::<Vec<String>>("hosts")? {
+        let at = fields.place("hosts");
+        if fields.node("host").is_some() {
+            return Err(at.error("a workload has `host` and `hosts`", "remove one of them"));
+        }
+        let chosen: Vec<usize> =
+            named.iter().map(|name| find_host(name, hosts, at)).collect::<Result<_, _>>()?;
+        let Some(&first) = chosen.first() else {
+            return Err(at.error("`hosts` is empty", "name the hosts that tasks may run on, or leave it out"));
+        };
+        if let Some(&other) = chosen.iter().find(|&&host| home(host) != home(first)) {
+            let what = format!(
+                "host `{}` does not see \"{}\" of host `{}`",
+                all[other].name,
+                shorten(dir),
+                all[first].name
+            );
+            return Err(at.error(what, "mount it there by `nfs`, or leave that host out"));
+        }
+        return Ok((chosen.into(), Vec::new()));
+    }
+    let first = host_of(fields, hosts)?;
+    if fields.node("host").is_some() {
+        return Ok(([first].into(), Vec::new()));
+    }
+    let chosen: Arc<[usize]> = (first..all.len()).filter(|&host| home(host) == home(first)).collect();
+    let left_out = all.len() - chosen.len();
+    let note = format!(
+        "tasks run on {} of {} hosts: the others do not see \"{}\"",
+        chosen.len(),
+        all.len(),
+        shorten(dir)
+    );
+    Ok((chosen, if left_out > 0 { vec![note] } else { Vec::new() }))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use insta::assert_snapshot;
 
+    use crate::scenario::Scenario;
     use crate::scenario::testing::{HOSTS, read, refusal};
 
     fn text(rest: &str) -> String {
@@ -120,5 +238,75 @@ mod tests {
              do = [ {{ write = '/remote/f', size = '1 B' }} ]"
         );
         assert_snapshot!(refusal(&all), @r#"x.toml:7: the path "/remote/f" is under no mount of host `server`; correct it or add a mount (there are: `/export`)"#);
+    }
+
+    /// An instance whose tasks were recorded on two machines, beside a scenario; the tasks' hosts or why they are refused.
+    fn imported(
+        machines: &[&str],
+        machine: &str,
+        keys: &str,
+    ) -> Result<(Vec<Vec<usize>>, Vec<String>), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let tasks = |of: &dyn Fn(usize, &str) -> serde_json::Value| {
+            machines.iter().enumerate().map(|(at, name)| of(at, name)).collect::<Vec<_>>()
+        };
+        let instance = serde_json::json!({ "schemaVersion": "1.5", "workflow": {
+            "specification": { "tasks": tasks(&|at, _| serde_json::json!({ "id": format!("t{at}") })) },
+            "execution": {
+                "tasks": tasks(&|at, name| serde_json::json!({ "id": format!("t{at}"), "runtimeInSeconds": 1, "machines": [name] })),
+                "machines": tasks(&|_, name| serde_json::json!({ "nodeName": name }))
+            }
+        } });
+        std::fs::write(folder.path().join("w.json"), instance.to_string()).unwrap();
+        let text = format!("{machine}\n[[process]]\nfrom = 'w.json'\n{keys}");
+        let scenario = Scenario::from_toml(text.as_bytes(), "x.toml", folder.path(), Path::new(""), &[]);
+        let scenario = scenario.map_err(|error| error.to_string())?;
+        let hosts =
+            scenario.processes.iter().map(|process| process.slots.as_ref().unwrap().hosts.to_vec()).collect();
+        let notes = scenario.sources[0].notes.iter().map(|note| note.text.clone());
+        Ok((hosts, notes.filter(|note| note.contains("machines") || note.contains("hosts")).collect()))
+    }
+
+    /// Two clients of a server's directory.
+    fn clients() -> String {
+        let client = "memory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }, cores = 2";
+        let link = |client: &str| {
+            format!(
+                "link.{client} = {{ between = ['{client}', 'server'], rate = '1 GB/s', latency = '20 us' }}"
+            )
+        };
+        format!(
+            "host.one = {{ {client}, mount.'/data'.nfs = 'server:/export' }}
+             host.two = {{ {client}, mount.'/data'.nfs = 'server:/export' }}
+             host.server = {{ {client}, disk.d = {{ size = '1 TB', read = '1 GB/s', write = '1 GB/s' }}, mount.'/export'.disk = 'd' }}
+             {}
+             {}",
+            link("one"),
+            link("two")
+        )
+    }
+
+    #[test]
+    fn tasks_run_where_they_were_recorded_or_anywhere() {
+        let hosts = |machines: &[&str], keys: &str| imported(machines, &clients(), keys).unwrap();
+        let left_out = "tasks run on 2 of 3 hosts: the others do not see \"/data\"".to_owned();
+        let by_name =
+            vec![left_out.clone(), "machines of the workflow: `two on two`, `one on one`".to_owned()];
+        assert_eq!(hosts(&["two", "one"], ""), (vec![vec![1], vec![0]], by_name));
+        let (in_turn, notes) = hosts(&["a", "two", "c"], "");
+        assert_eq!(in_turn, [[0], [1], [0]]);
+        assert_eq!(notes[1], "machines of the workflow: `a on one`, `two on two`, `c on one`");
+        assert_eq!(hosts(&["a", "b"], "machines = 'any'"), (vec![vec![0, 1], vec![0, 1]], vec![left_out]));
+        assert_eq!(hosts(&["a", "b"], "host = 'two'").0, [[1], [1]]);
+        assert_eq!(hosts(&["a", "b"], "hosts = ['two', 'one']").0, [[1], [0]]);
+    }
+
+    #[test]
+    fn hosts_that_see_other_files_are_refused() {
+        let why = |keys: &str| imported(&["a"], &clients(), keys).unwrap_err();
+        assert_snapshot!(why("hosts = ['one', 'server']"), @r#"x.toml:8: host `server` does not see "/data" of host `one`; mount it there by `nfs`, or leave that host out"#);
+        assert_snapshot!(why("hosts = ['one']\nhost = 'one'"), @"x.toml:8: a workload has `host` and `hosts`; remove one of them");
+        assert_snapshot!(why("hosts = []"), @"x.toml:8: `hosts` is empty; name the hosts that tasks may run on, or leave it out");
+        assert_snapshot!(why("scheduler = 'lifo'"), @r#"x.toml:8: `scheduler` cannot be "lifo"; did you mean `fifo`?"#);
     }
 }

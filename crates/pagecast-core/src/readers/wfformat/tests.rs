@@ -7,20 +7,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::readers::options::Workflow;
 use crate::readers::{Placement, format_of};
 
 fn options() -> Options {
     let placement = Placement { mounts: vec!["/data".into(), "/shared".into()], dir: "/data/w".into() };
-    Options {
-        placement,
-        lenient: false,
-        pace: crate::readers::Pace::default(),
-        replay: crate::readers::Replay::default(),
-        sizes: Vec::new(),
-        columns: None,
-        workflow: Workflow::default(),
-    }
+    Options { placement, ..Options::default() }
 }
 
 fn read_text(text: &str, options: &Options) -> Result<Workload, ReadError> {
