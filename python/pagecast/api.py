@@ -54,6 +54,9 @@ _ENOUGH_BYTES = 2**28
 
 _AS_IT_IS = Reading()
 
+_ONLY_HOST = "machine"
+"""The name of the host of a machine file without hosts."""
+
 RESIDENCIES = ("end", "operation")
 """When the table `files` is filled."""
 
@@ -114,7 +117,8 @@ class Process:
     cgroup : str, optional
         The memory cgroup of its host that it is in; none if not given.
     slots : int, optional
-        Cores that it holds from its start to its end, and waits for; it shares those of its host if not given.
+        Cores that it holds from its start to its end, and waits for; it shares those of its host if not
+        given.
     hosts : sequence of str
         With `slots`, instead of `host`: it runs on the first of these that has so many cores free.
     priority : int
@@ -279,11 +283,14 @@ class Scenario:
         ScenarioError
             The file cannot be read or understood; the message names the line and the remedy.
         """
-        quoted = None
+        head = None
         if machine is not None:
-            load_machine(machine)  # what is wrong in it is its own fault, and not that of the workload
-            quoted = as_toml(check_path("machine", machine))
-        text = scenario_text(path, quoted, reading)
+            # What is wrong in the machine is its own fault, and not that of the workload.
+            loaded = load_machine(machine)
+            source = as_toml(check_path("machine", machine))
+            is_alone = loaded.hosts == [_ONLY_HOST]
+            head = f"machine = {{ from = {source} }}" if is_alone else loaded.to_toml()
+        text = scenario_text(path, head, reading)
         name = check_path("path", path)
         return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 

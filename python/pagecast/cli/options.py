@@ -246,23 +246,23 @@ def reading(function: _F) -> _F:
             "reading_machines",
             type=click.Choice(["recorded", "any"]),
             default="recorded",
-            help="A task of a workflow runs on the host called like the machine that it was recorded on (or hosts "
-            "in turn), or on any with free cores.",
+            help="A task of a workflow runs on the host called like the machine that it was recorded on, or "
+            "hosts in turn; or on any with free cores.",
         ),
         click.option(
             "--compute",
             "reading_compute",
             type=click.Choice(["runtime", "cpu"]),
             default="runtime",
-            help="A task of a workflow computes for its recorded runtime, or for its recorded use of processors.",
+            help="A task of a workflow computes for its recorded runtime, or its recorded use of processors.",
         ),
         click.option(
             "--scheduler",
             "reading_scheduler",
             type=click.Choice(["fifo", "depth", "priority"]),
             default="fifo",
-            help="Which ready task of a workflow gets free cores: the first, the one with the longest path to the "
-            "end, or the one with the highest priority.",
+            help="Which ready task of a workflow gets free cores: the first, the one with the longest path "
+            "to the end, or the one with the highest priority.",
         ),
         click.option(
             "--columns",
