@@ -1,20 +1,24 @@
 //! Describes the programs: files that exist before, and processes that are iterators of operations.
 
+mod asynchronous;
 mod copying;
 mod descriptors;
 mod imported;
 mod mapped;
 mod pattern;
+mod slots;
 mod sync_range;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+pub use self::asynchronous::AsyncBy;
 pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::pattern::{Order, Pattern};
+pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -39,7 +43,7 @@ pub struct InitialFile {
 pub struct Process {
     /// Unique in a scenario.
     pub name: Arc<str>,
-    /// Index of the host it runs on.
+    /// Index of the host it runs on; of one with `slots` the first of their hosts.
     pub host: usize,
     /// Index of its memory cgroup on that host, if it is in one.
     pub cgroup: Option<usize>,
@@ -49,6 +53,8 @@ pub struct Process {
     pub start: Nanos,
     /// Processes of the same number share one table of descriptors; a process without has its own.
     pub descriptors: Option<u32>,
+    /// The cores that it holds; without, it shares those of its host.
+    pub slots: Option<Slots>,
     /// What it does.
     pub program: Arc<dyn ProgramSource>,
 }
@@ -156,14 +162,17 @@ pub struct Operation {
     /// It does not begin before this time after the start of its process.
     pub not_before: Option<Nanos>,
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
+    /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
+    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
 }
 
 impl From<Action> for Operation {
     fn from(action: Action) -> Self {
-        Self { action, line: None, not_before: None, depth: None, fd: None }
+        Self { action, line: None, not_before: None, depth: None, by: AsyncBy::default(), fd: None }
     }
 }
 
@@ -517,6 +526,19 @@ impl Action {
             | Self::Rmdir { .. }
             | Self::Stat { .. }
             | Self::Fallocate { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// True if its process can go on before it has ended: reads and writes of descriptors, unless they take memory, and waits for a file
+    /// to be durable.
+    #[must_use]
+    pub fn may_be_asynchronous(&self) -> bool {
+        match self {
+            Self::Read { buffer, .. } => *buffer == Buffer::Reused,
+            Self::Write { .. } | Self::Fsync { .. } | Self::Fdatasync { .. } | Self::SyncFileRange { .. } => {
+                true
+            }
             _ => false,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::agenda::Wake;
+use super::recorder::Ended;
 use super::run::Engine;
 use super::running::{Current, State};
 use crate::error::{Blame, SimulationError};
@@ -11,7 +12,7 @@ use crate::fs::Located;
 use crate::policy::{Call, OperationId, Outcome, Refusal, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Operation};
 
 impl<N: Network> Engine<'_, N> {
@@ -36,13 +37,16 @@ impl<N: Network> Engine<'_, N> {
         if process.start > self.now {
             self.agenda.add(self.now, process.start, Wake::Start(at));
         } else {
-            self.ready.push_back(at);
+            self.become_ready(at);
         }
         Ok(())
     }
 
     /// Lets a process do operations until one takes time or it exits.
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
+        if self.is_kiocb(at) {
+            return self.begin_queued(at);
+        }
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             stop::spend(stop::EVENT);
             if let Some(current) = &self.processes[at as usize].current {
@@ -52,9 +56,24 @@ impl<N: Network> Engine<'_, N> {
                 }
                 continue;
             }
-            match self.next_operation(at)? {
-                None => return self.exit(at),
-                Some(operation) => self.begin_operation(at, operation)?,
+            if !self.may_go_on(at) {
+                return Ok(());
+            }
+            let operation = match self.processes[at as usize].held.take() {
+                Some(held) => *held,
+                None => match self.next_operation(at)? {
+                    Some(operation) => operation,
+                    None if self.processes[at as usize].under_way > 0 => return Ok(()),
+                    None => return self.exit(at),
+                },
+            };
+            if !self.may_begin(at, &operation) {
+                self.processes[at as usize].held = Some(Box::new(operation));
+                return Ok(());
+            }
+            match operation.depth {
+                Some(_) => self.begin_asynchronous(at, operation)?,
+                None => self.begin_operation(at, operation)?,
             }
         }
         Ok(())
@@ -83,13 +102,12 @@ impl<N: Network> Engine<'_, N> {
         offset: u64,
         bytes: Bytes,
     ) {
-        let process = &mut self.processes[at as usize];
-        let index = process.operations;
-        process.operations += 1;
-        process.current = Some(Current {
+        let (index, start) = self.place_in_program(at);
+        self.processes[at as usize].current = Some(Current {
             operation,
             index,
-            start: self.now,
+            start,
+            waited: self.now - start,
             file,
             offset,
             bytes,
@@ -99,11 +117,14 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn exit(&mut self, at: u32) -> Result<(), SimulationError> {
+        self.leave_kiocbs(at);
         let process = &mut self.processes[at as usize];
         process.state = State::Ended;
         process.program = None;
         self.alive -= 1;
         self.active -= 1;
+        self.give_slots_back(at);
+        let process = &mut self.processes[at as usize];
         let followers = std::mem::take(&mut process.followers);
         let host = process.host;
         let table = &mut self.tables[process.table as usize];
@@ -134,7 +155,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Ends an operation all of whose time is called `part`.
-    fn end_with(&mut self, at: u32, part: Part) -> Result<(), SimulationError> {
+    pub(super) fn end_with(&mut self, at: u32, part: Part) -> Result<(), SimulationError> {
         let start = self.processes[at as usize].current.as_ref().expect("it is in an operation").start;
         let parts = Parts::of(part, self.now - start);
         self.end_operation(at, Outcome { parts, ..Outcome::default() })
@@ -162,6 +183,24 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
+    /// Writes down how long a process has waited for its cores: its first operation.
+    pub(super) fn record_wait(&mut self, at: u32, since: Nanos, outcome: Outcome) {
+        let process = &mut self.processes[at as usize];
+        self.recorder.operation(&Ended {
+            process: at,
+            host: process.host,
+            index: process.operations,
+            operation: "wait",
+            path: None,
+            offset: 0,
+            bytes: 0,
+            start: since,
+            end: self.now,
+            outcome,
+        });
+        process.operations += 1;
+    }
+
     /// Fails if every live process waits for another.
     pub(super) fn check_deadlock(&self) -> Result<(), SimulationError> {
         if self.active > 0 {
@@ -180,7 +219,11 @@ impl<N: Network> Engine<'_, N> {
             let not_started = self.processes[at].state == State::NotStarted;
             not_started.then(|| (at as u32, format!("for the end of `{}`", process.after.join("`, `"))))
         });
-        let mut all: Vec<(u32, String)> = for_events.chain(for_others).collect();
+        let for_cores = self.scenario.processes.iter().enumerate().filter_map(|(at, process)| {
+            let slots = process.slots.as_ref().filter(|_| self.processes[at].state == State::Queued)?;
+            Some((at as u32, self.wanted_slots(slots)))
+        });
+        let mut all: Vec<(u32, String)> = for_events.chain(for_others).chain(for_cores).collect();
         all.sort();
         let shown: Vec<String> = all
             .iter()

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
+use super::kiocbs::Kiocbs;
 use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Running, SharedTable};
+use super::slots::Scheduler;
 use crate::calls::Anonymous;
 use crate::device::stream_weight;
 use crate::error::SimulationError;
@@ -74,15 +76,18 @@ pub(super) struct Engine<'a, N> {
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
+    /// Those of the scenario, then the asynchronous operations under way.
     pub(super) processes: Vec<Running>,
     /// Tables of descriptors; `Running::table` is an index.
     pub(super) tables: Vec<SharedTable>,
+    pub(super) kiocbs: Kiocbs,
     /// How many processes have not ended, and how many of those do not wait for others.
     pub(super) alive: u32,
     pub(super) active: u32,
     /// Processes whose operation has just ended.
     pub(super) ready: VecDeque<u32>,
     pub(super) events: Events,
+    pub(super) scheduler: Scheduler,
     pub(super) recorder: Recorder,
     /// Flows that end at this instant, and those with new rates; kept for their memory.
     pub(super) ended: Vec<Completion>,
@@ -170,6 +175,9 @@ impl<N: Network> Engine<'_, N> {
             self.network.settle(self.now, &mut changed);
             if changed.is_empty() {
                 self.changed = changed;
+                if self.start_queued()? {
+                    continue;
+                }
                 self.end_calls();
                 return Ok(());
             }
@@ -228,7 +236,8 @@ impl<N: Network> Engine<'_, N> {
 
     fn woken(&mut self, wake: Wake) -> Result<(), SimulationError> {
         match wake {
-            Wake::Start(process) => self.ready.push_back(process),
+            Wake::Start(process) => self.become_ready(process),
+            Wake::Arrival(process) => self.ready.push_back(process),
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Resume(host, tag) => {
@@ -368,7 +377,7 @@ impl<N: Network> Engine<'_, N> {
             time: event.time.unwrap_or(self.now),
             host,
             name: event.name,
-            process: event.operation.and_then(OperationId::process),
+            process: event.operation.and_then(OperationId::process).map(|at| self.owner(at)),
             device: device.as_ref(),
             file,
             bytes: event.bytes,
