@@ -95,6 +95,7 @@ impl Case {
             after: vec![],
             start: Nanos::ZERO,
             descriptors: None,
+            slots: None,
             program: Arc::new(program),
         };
         Scenario::from_parts("<bench>", machine, vec![input], vec![process]).expect("it is right")
