@@ -105,6 +105,8 @@ impl<N: Network> Engine<'_, N> {
             if self.alive == 0 {
                 let keeps_blocks = self.keeps_blocks;
                 self.hosts.iter_mut().for_each(|host| host.policy.retire(keeps_blocks));
+                self.namespace.retire();
+                self.recorder.retire();
                 return Ok(self.now);
             }
             self.check_deadlock()?;

@@ -380,6 +380,37 @@ impl Fluid {
         (self.connected, self.crossing, self.outcome) = (resources, flows, outcome);
     }
 
+    /// The flow of a component, if that has no other and no disk with a write cache.
+    fn only_flow(&self, resource: u32) -> Option<u32> {
+        let &[slot] = &self.resources[resource as usize].members[..] else { return None };
+        let is_alone = |each: &Use| self.resources[each.resource.0 as usize].members.len() == 1;
+        (self.caches.is_empty() && self.flow(slot).uses(&self.routes).iter().all(is_alone)).then_some(slot)
+    }
+
+    /// Gives a flow that shares nothing its rate, as [`Self::settle_component`] does.
+    fn settle_only(&mut self, now: Nanos, slot: u32, settled: &mut Vec<u32>) {
+        let first = settled.len();
+        let flow = self.flow(slot);
+        settled.extend(flow.uses(&self.routes).iter().map(|each| each.resource.0));
+        settled[first..].sort_unstable();
+        let resource = |id: ResourceId| &self.resources[id.0 as usize].spec;
+        let cap = flow.spec.cap.map(|(rate, _)| rate);
+        let only = sharing::fill_one(flow.uses(&self.routes), flow.spec.weight, cap, resource);
+        let has_changed = flow.binding != only.binding;
+        if has_changed && flow.bound_resource(&self.routes).is_some() {
+            self.unbind(slot, now);
+        }
+        if let Some((resource, level)) = only.level {
+            self.resources[resource.0 as usize].set_level(now, level);
+        }
+        if has_changed {
+            self.bind(slot, now, only.binding, only.rate);
+        }
+        for &resource in &settled[first..] {
+            self.resources[resource as usize].is_touched = false;
+        }
+    }
+
     /// Takes a flow off the resource that binds it; it is unbound until it is bound again.
     fn unbind(&mut self, slot: u32, now: Nanos) {
         let remaining = self.remaining(self.flow(slot), now);
@@ -615,6 +646,8 @@ impl Network for Fluid {
             if self.resources[resource as usize].entangled == 0 {
                 self.settle_alone(now, resource);
                 settled.push(resource);
+            } else if let Some(slot) = self.only_flow(resource) {
+                self.settle_only(now, slot, &mut settled);
             } else {
                 self.settle_component(now, resource, &mut settled);
             }
