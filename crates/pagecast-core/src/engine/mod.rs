@@ -24,6 +24,7 @@ mod streams;
 mod threads;
 mod transfers;
 mod twins;
+mod undisturbed;
 
 pub use settings::Settings;
 

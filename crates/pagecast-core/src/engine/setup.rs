@@ -140,6 +140,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 hosts_in_all,
             ),
             ended: Vec::new(),
+            completions_left: 0,
             changed: Vec::new(),
         })
     }

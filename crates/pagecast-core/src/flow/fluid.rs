@@ -696,6 +696,32 @@ impl Network for Fluid {
         completed[first..].sort_by_key(|each| each.flow.number);
     }
 
+    fn alone(&self, now: Nanos, spec: &FlowSpec) -> Option<(f64, Nanos, Part)> {
+        let is_free = |number: &u32| self.resources[*number as usize].members.is_empty();
+        let is_settled = self.unsettled.is_empty() && self.touched.iter().all(is_free);
+        let uses = self.routes[spec.path.0 as usize].uses();
+        if !is_settled
+            || !self.caches.is_empty()
+            || !uses.iter().all(|each| is_free(&each.resource.0) && !self.bursts.has(each.resource))
+        {
+            return None;
+        }
+        let cap = spec.cap.map(|(rate, _)| rate);
+        let only = sharing::fill_one(uses, spec.weight, cap, |id| &self.resources[id.0 as usize].spec);
+        let bytes = spec.bytes as f64;
+        match only.binding {
+            Binding::Resource(place) => {
+                let (_, level) = only.level.expect("a resource that binds a flow has a level");
+                let end = finish_time(bytes / spec.weight, level, now);
+                Some((level * spec.weight, end, uses[usize::from(place)].part))
+            }
+            _ if only.rate > 0.0 => {
+                Some((only.rate, finish_time(bytes, only.rate, now), spec.cap.expect("it binds").1))
+            }
+            _ => None,
+        }
+    }
+
     fn progress(&self, now: Nanos, flow: FlowId) -> Progress {
         let under_way = self.flow(flow.slot);
         let done = under_way.spec.bytes as f64 - self.remaining(under_way, now).max(0.0);
