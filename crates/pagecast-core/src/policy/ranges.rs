@@ -1,6 +1,6 @@
 //! Keeps sets of byte ranges of a file.
 
-use std::collections::BTreeMap;
+use super::offsets::Offsets;
 
 /// Disjoint, non-touching ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Ranges {
     /// is written from its beginning.
     first: (u64, u64),
     /// The others, start to end.
-    ends: BTreeMap<u64, u64>,
+    ends: Offsets<u64>,
     total: u64,
 }
 
@@ -33,10 +33,11 @@ impl Ranges {
 
     fn insert_among_others(&mut self, start: u64, end: u64) {
         let (mut from, mut to) = (start, end);
-        while let Some((&other, &other_end)) = self.ends.range(..=to).next_back().filter(|&(_, &e)| e >= from)
+        while let Some((other, other_end)) =
+            self.ends.before(to.saturating_add(1)).filter(|&(_, e)| e >= from)
         {
             (from, to) = (from.min(other), to.max(other_end));
-            self.ends.remove(&other);
+            self.ends.remove(other);
             self.total -= other_end - other;
         }
         self.ends.insert(from, to);
@@ -50,7 +51,7 @@ impl Ranges {
             self.ends.insert(start, end);
         }
         change(self);
-        self.first = self.ends.pop_first().unwrap_or_default();
+        self.first = self.take_first_of_others();
     }
 
     /// Adds `start..end` to the last range if it begins where that ends, as in a file that grows, or if there is none.
@@ -58,12 +59,14 @@ impl Ranges {
         if self.total == 0 {
             self.first = (start, end);
         } else {
-            let mut last = self.ends.last_entry();
-            let last = last.as_mut().map_or(&mut self.first.1, |last| last.get_mut());
-            if *last != start {
+            let last = self.ends.last();
+            if last.map_or(self.first.1, |(_, end)| end) != start {
                 return false;
             }
-            *last = end;
+            match last {
+                Some((from, _)) => self.ends.insert(from, end),
+                None => self.first.1 = end,
+            }
         }
         self.total += end - start;
         true
@@ -87,7 +90,7 @@ impl Ranges {
         while let Some((from, to)) = self.first(start, end) {
             self.cut(from);
             self.cut(to);
-            self.ends.remove(&from);
+            self.ends.remove(from);
             self.total -= to - from;
         }
     }
@@ -99,7 +102,7 @@ impl Ranges {
         }
         self.first.0 = end;
         if end == self.first.1 {
-            self.first = self.ends.pop_first().unwrap_or_default();
+            self.first = self.take_first_of_others();
         }
         self.total -= end - start;
         true
@@ -107,12 +110,18 @@ impl Ranges {
 
     /// Splits the range that contains `at` in two, of those behind the first.
     fn cut(&mut self, at: u64) {
-        if let Some((_, end)) = self.ends.range_mut(..at).next_back()
-            && *end > at
+        if let Some((start, end)) = self.ends.before(at)
+            && end > at
         {
-            let rest = std::mem::replace(end, at);
-            self.ends.insert(at, rest);
+            self.ends.insert(start, at);
+            self.ends.insert(at, end);
         }
+    }
+
+    fn take_first_of_others(&mut self) -> (u64, u64) {
+        let first = self.ends.from(0).unwrap_or_default();
+        self.ends.remove(first.0);
+        first
     }
 
     /// The first range within `start..end`, cut at both.
@@ -125,8 +134,8 @@ impl Ranges {
     }
 
     fn first_of_others(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let before = self.ends.range(..=start).next_back().filter(|&(_, &e)| e > start);
-        before.or_else(|| self.ends.range(start..end).next()).map(|(&from, &to)| (from, to))
+        let before = self.ends.before(start.saturating_add(1)).filter(|&(_, e)| e > start);
+        before.or_else(|| self.ends.from(start).filter(|&(from, _)| from < end))
     }
 
     /// Returns how many bytes of `start..end` are in the set.
@@ -135,14 +144,13 @@ impl Ranges {
             return 0;
         }
         let of_first = self.first.1.min(end).saturating_sub(self.first.0.max(start));
-        let before =
-            self.ends.range(..start).next_back().map_or(0, |(_, &e)| e.min(end).saturating_sub(start));
-        of_first + before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
+        let before = self.ends.before(start).map_or(0, |(_, e)| e.min(end).saturating_sub(start));
+        of_first + before + self.ends.range(start..end).map(|(s, e)| e.min(end) - s).sum::<u64>()
     }
 
     /// True if no byte of the set is at `start` or above.
     fn is_behind(&self, start: u64) -> bool {
-        self.ends.last_key_value().map_or(self.first.1, |(_, &end)| end) <= start
+        self.ends.last().map_or(self.first.1, |(_, end)| end) <= start
     }
 
     /// The number of bytes in the set.
@@ -180,7 +188,7 @@ mod tests {
                     prop_assert!((at..end).all(|byte| bytes.contains(&byte)));
                     prop_assert!(end == to || !bytes.contains(&end));
                 }
-                let others = || ranges.ends.iter().map(|(&start, &end)| (start, end));
+                let others = || ranges.ends.iter();
                 let all = || std::iter::once(ranges.first).chain(others());
                 prop_assert!(all().zip(others()).all(|((_, end), (start, _))| end < start));
                 prop_assert!(all().all(|(start, end)| start < end || bytes.is_empty()));

@@ -11,6 +11,7 @@ use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::model::settle::settle;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::credit::forget_much;
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Call, Outcome, Policy, Request, Undisturbed};
 use crate::result::{Part, Parts};
 use crate::units::{Nanos, earlier};
@@ -81,6 +82,7 @@ impl Kernel {
         if self.pages.lists().run(file.id, offset, until) != (true, until) {
             return None;
         }
+        let is_alone = self.tasks.len() == 0;
         let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
         let key = (self.readers.process(request.operation), file.id);
         if self.readers.streams.get(&key).is_some_and(|stream| stream.window.is_marked_within(offset, until))
@@ -91,29 +93,38 @@ impl Kernel {
         let cap = cost.rate().map(|rate| (rate, Part::CpuCopy));
         let spec = FlowSpec { cap, ..FlowSpec::new(self.config.memory_read, bytes.0, 0) };
         let course = by.alone(&spec).filter(|course| course.end < calm_until)?;
-        let levels = self.levels();
-        by.record(now, levels);
         settle(&mut self.context(now, &mut Actions::default()));
         self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
+        if !is_alone {
+            self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        }
+        by.record(now, self.levels());
         self.catch_up(course.end);
-        by.record(course.end, levels);
+        by.record(course.end, self.levels());
         self.pages.mark_accessed(file.id, offset, until);
         self.readers.leave_stream(key, until, &file, false);
+        if !is_alone {
+            self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        }
         self.clock.decided = Some(course.end);
         self.check();
         let parts = Parts::of(course.part, course.end - now);
         Some((course.end, Outcome { parts, from_cache: bytes, ..Outcome::default() }))
     }
 
-    /// Finds out how long a read of cached pages changes no decision, if no task is under way.
+    /// Finds out how long a read of cached pages changes no decision, if nothing but read-ahead is under way.
     fn look_whether_calm(&mut self, now: Nanos) -> Option<Nanos> {
         let is_plain = self.pages.nodes() == 1 && !self.pages.has_dropbehind();
-        if self.tasks.len() > 0 || !is_plain || !self.is_at_rest(now) {
+        let has_processor = self.tasks.len() < self.config.host.cores as usize;
+        let is_calm = is_plain && has_processor && self.tasks.values().all(Task::is_in_flight);
+        if !is_calm || !self.is_at_rest(now) {
             return None;
         }
         let until = earlier(self.schedule(now), self.told.states.due());
-        self.clock.calm_until = earlier(until, Some(self.told.next_look_at_refaults()));
-        self.clock.calm_until
+        let until = earlier(until, Some(self.told.next_look_at_refaults()));
+        // What is read ahead is about to come.
+        self.clock.calm_until = until.filter(|_| self.tasks.len() == 0);
+        until
     }
 
     /// Ends the only run, if that is under way and nobody wants to look at it before its end.

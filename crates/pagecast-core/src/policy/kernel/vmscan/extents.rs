@@ -183,6 +183,9 @@ impl Extents {
         if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
             return Some((slot, extent));
         }
+        if cached.is_gap(start, end) {
+            return None;
+        }
         // Most often nothing is there yet.
         cached.last().filter(|&last| self.slab[last].end > start)?;
         let before = cached.starting_before(start.saturating_add(1));
@@ -191,7 +194,12 @@ impl Extents {
                 cached.found.set(around.0);
                 Some(around)
             }
-            None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
+            None => {
+                let next = cached.starting_within(start, u64::MAX).map(|slot| (slot, self.slab[slot]));
+                let from = before.map_or(0, |slot| self.slab[slot].end);
+                cached.gap.set((from, next.map_or(u64::MAX, |(_, extent)| extent.start)));
+                next.filter(|(_, extent)| extent.start < end)
+            }
         }
     }
 
@@ -212,6 +220,7 @@ impl Extents {
         let (begun, newest) = (list.inserted, list.newest);
         list.inserted += end - start;
         let now = list.inserted;
+        self.files.of(file).fill(start, end);
         self.count(file, state, end - start);
         let (before, behind) = self.files.of(file).starting_around(end);
         if let Some(slot) = before.filter(|&slot| self.grows_up(slot, start, state, now)) {
@@ -242,6 +251,7 @@ impl Extents {
     /// Inserts bytes that were in no list at the tail of one.
     pub fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
         debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        self.files.of(file).fill(start, end);
         self.count(file, state, end - start);
         let slot = self.list(state.lruvec, state.list).oldest;
         let oldest = (slot != NONE).then(|| self.slab[slot]).filter(|o| o.file == file && o.state == state);

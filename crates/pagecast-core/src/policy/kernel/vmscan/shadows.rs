@@ -8,7 +8,7 @@
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::files::ByFile;
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
-use std::collections::BTreeMap;
+use crate::policy::offsets::Offsets;
 use std::collections::VecDeque;
 
 /// A run of a file's bytes that were evicted one after the other.
@@ -55,7 +55,7 @@ impl Shadow {
 
 /// The shadows of all files.
 pub struct Shadows {
-    by_file: ByFile<BTreeMap<u64, Shadow>>,
+    by_file: ByFile<Offsets<Shadow>>,
     /// The evicted runs by lruvec, the oldest first; some of them have come back or gone since.
     evicted: Vec<VecDeque<(FileId, Shadow)>>,
     /// The bytes evicted after a run that make it forgotten.
@@ -75,15 +75,13 @@ impl Shadows {
         match evicted.back_mut().filter(|(whose, last)| *whose == file && last.continues_in(&gone)) {
             Some((_, last)) => {
                 last.end = gone.end;
-                before = known.range_mut(..gone.start).next_back().map(|(_, shadow)| shadow);
+                before = known.before(gone.start).map(|(_, shadow)| shadow);
             }
             None => evicted.push_back((file, gone)),
         }
         match before.filter(|before| before.continues_in(&gone) && before.token == gone.token) {
-            Some(before) => before.end = gone.end,
-            None => {
-                known.insert(gone.start, gone);
-            }
+            Some(before) => known.insert(before.start, Shadow { end: gone.end, ..before }),
+            None => known.insert(gone.start, gone),
         }
         self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
     }
@@ -95,10 +93,10 @@ impl Shadows {
             evicted.pop_front();
             let known = self.by_file.of(file);
             let mut at = old.start;
-            while let Some((&start, shadow)) = known.range(at.min(old.end)..old.end).next() {
+            while let Some((start, shadow)) = known.from(at).filter(|&(start, _)| start < old.end) {
                 at = shadow.end;
                 if shadow.left_with(&old) {
-                    known.remove(&start);
+                    known.remove(start);
                 }
             }
         }
@@ -107,11 +105,11 @@ impl Shadows {
     /// Takes out the first remembered run of `start..end`.
     pub fn take_first(&mut self, file: FileId, start: u64, end: u64) -> Option<Shadow> {
         let known = self.by_file.existing(file).filter(|known| start < end && !known.is_empty())?;
-        let (&last, _) = known.range(..end).next_back().filter(|(_, shadow)| shadow.end > start)?;
         // One search finds that there is none, as most often, or that there is one.
-        let before = known.range(..=start.min(last)).next_back().filter(|(_, shadow)| shadow.end > start);
-        let (_, &whole) = before.or_else(|| known.range(start..end).next())?;
-        known.remove(&whole.start);
+        known.before(end).filter(|(_, shadow)| shadow.end > start)?;
+        let before = known.before(start.saturating_add(1)).filter(|(_, shadow)| shadow.end > start);
+        let (_, whole) = before.or_else(|| known.from(start).filter(|&(at, _)| at < end))?;
+        known.remove(whole.start);
         if whole.start < start {
             known.insert(whole.start, Shadow { end: start, ..whole });
         }
