@@ -98,6 +98,16 @@ impl<V: Copy> Offsets<V> {
         }
     }
 
+    /// What one look finds at an offset and around it.
+    pub fn around(&self, at: u64) -> Around<V> {
+        match &self.0 {
+            Kept::List(list) => {
+                Around::of(list, list.partition_point(|&(offset, _)| offset <= at), 0..u64::MAX)
+            }
+            Kept::Tree(tree) => tree.around(at),
+        }
+    }
+
     /// The last value.
     pub fn last(&self) -> Option<(u64, V)> {
         match &self.0 {
@@ -129,6 +139,30 @@ impl<V: Copy + PartialEq> PartialEq for Offsets<V> {
 }
 
 impl<V: Copy + Eq> Eq for Offsets<V> {}
+
+/// The values around an offset, as far as they are near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Around<V> {
+    /// The last value at the offset or before it; if there is none, `floor` is the first offset that was looked at.
+    pub before: Option<(u64, V)>,
+    pub floor: u64,
+    /// The first value behind the offset; if there is none, no offset from `ceiling` on was looked at.
+    pub behind: Option<(u64, V)>,
+    pub ceiling: u64,
+}
+
+impl<V: Copy> Around<V> {
+    /// Those beside a place of a list that has all values of a range.
+    fn of<T: Copy + Into<u64>>(list: &[(T, V)], place: usize, range: Range<u64>) -> Self {
+        let value = |place: usize| list.get(place).map(|&(low, value)| (range.start | low.into(), value));
+        Self {
+            before: place.checked_sub(1).and_then(value),
+            floor: range.start,
+            behind: value(place),
+            ceiling: range.end,
+        }
+    }
+}
 
 /// An inner node: which children there are, and their numbers.
 #[derive(Clone, Debug)]
@@ -323,6 +357,16 @@ impl<V: Copy> Tree<V> {
         leaf.first().map(|&(low, value)| (number << LEAF_BITS | u64::from(low), value))
     }
 
+    fn around(&self, at: u64) -> Around<V> {
+        let (number, low) = split(at);
+        let start = number << LEAF_BITS;
+        let range = start..start.saturating_add(1 << LEAF_BITS);
+        match self.leaf(number) {
+            Some(leaf) => Around::of(leaf, leaf.partition_point(|&(other, _)| other <= low), range),
+            None => Around::of::<u32>(&[], 0, range),
+        }
+    }
+
     fn last(&self) -> Option<(u64, V)> {
         let (number, leaf) = self.outermost(0, self.height, 0, Side::Before)?;
         leaf.last().map(|&(low, value)| (number << LEAF_BITS | u64::from(low), value))
@@ -429,6 +473,10 @@ mod tests {
                     let of = |entry: Option<(&u64, &usize)>| entry.map(|(&at, &value)| (at, value));
                     prop_assert_eq!(offsets.before(at), of(map.range(..at).next_back()));
                     prop_assert_eq!(offsets.from(at), of(map.range(at..).next()));
+                    let around = offsets.around(at);
+                    prop_assert!(around.floor <= at && at <= around.ceiling);
+                    prop_assert_eq!(around.before, of(map.range(around.floor..=at).next_back()));
+                    prop_assert_eq!(around.behind, of(map.range(at + 1..around.ceiling.max(at + 1)).next()));
                 }
                 prop_assert_eq!(offsets.last(), map.last_key_value().map(|(&at, &value)| (at, value)));
             }

@@ -3,15 +3,25 @@
 use super::offsets::Offsets;
 
 /// Disjoint, non-touching ranges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Ranges {
     /// The first of them, start and end (exclusive); nothing is at 0. Most files have only this one, which grows at its end and
     /// is written from its beginning.
     first: (u64, u64),
     /// The others, start to end.
     ends: Offsets<u64>,
+    /// None of the others is longer.
+    longest: u64,
     total: u64,
 }
+
+impl PartialEq for Ranges {
+    fn eq(&self, other: &Self) -> bool {
+        (self.first, self.total) == (other.first, other.total) && self.ends == other.ends
+    }
+}
+
+impl Eq for Ranges {}
 
 impl Ranges {
     /// Adds `start..end`, merges it with ranges that it touches, and returns how many of its bytes are new.
@@ -40,15 +50,20 @@ impl Ranges {
             self.ends.remove(other);
             self.total -= other_end - other;
         }
-        self.ends.insert(from, to);
+        self.insert_other(from, to);
         self.total += to - from;
+    }
+
+    fn insert_other(&mut self, start: u64, end: u64) {
+        self.longest = self.longest.max(end - start);
+        self.ends.insert(start, end);
     }
 
     /// Does something while the first range is one like all others.
     fn with_first_among_others(&mut self, change: impl FnOnce(&mut Self)) {
         let (start, end) = std::mem::take(&mut self.first);
         if start < end {
-            self.ends.insert(start, end);
+            self.insert_other(start, end);
         }
         change(self);
         self.first = self.take_first_of_others();
@@ -64,7 +79,7 @@ impl Ranges {
                 return false;
             }
             match last {
-                Some((from, _)) => self.ends.insert(from, end),
+                Some((from, _)) => self.insert_other(from, end),
                 None => self.first.1 = end,
             }
         }
@@ -113,14 +128,17 @@ impl Ranges {
         if let Some((start, end)) = self.ends.before(at)
             && end > at
         {
-            self.ends.insert(start, at);
-            self.ends.insert(at, end);
+            self.insert_other(start, at);
+            self.insert_other(at, end);
         }
     }
 
     fn take_first_of_others(&mut self) -> (u64, u64) {
         let first = self.ends.from(0).unwrap_or_default();
         self.ends.remove(first.0);
+        if self.ends.is_empty() {
+            self.longest = 0;
+        }
         first
     }
 
@@ -134,8 +152,21 @@ impl Ranges {
     }
 
     fn first_of_others(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let before = self.ends.before(start.saturating_add(1)).filter(|&(_, e)| e > start);
-        before.or_else(|| self.ends.from(start).filter(|&(from, _)| from < end))
+        let around = self.ends.around(start);
+        let before = match around.before {
+            None if around.floor > 0 && around.floor.saturating_add(self.longest) > start + 1 => {
+                self.ends.before(around.floor)
+            }
+            before => before,
+        };
+        if let Some(range) = before.filter(|&(_, to)| to > start) {
+            return Some(range);
+        }
+        let behind = match around.behind {
+            None if around.ceiling < end => self.ends.from(around.ceiling),
+            behind => behind,
+        };
+        behind.filter(|&(from, _)| from < end)
     }
 
     /// Returns how many bytes of `start..end` are in the set.

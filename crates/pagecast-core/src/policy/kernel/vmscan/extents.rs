@@ -188,19 +188,9 @@ impl Extents {
         }
         // Most often nothing is there yet.
         cached.last().filter(|&last| self.slab[last].end > start)?;
-        let before = cached.starting_before(start.saturating_add(1));
-        match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
-            Some(around) => {
-                cached.found.set(around.0);
-                Some(around)
-            }
-            None => {
-                let next = cached.starting_within(start, u64::MAX).map(|slot| (slot, self.slab[slot]));
-                let from = before.map_or(0, |slot| self.slab[slot].end);
-                cached.gap.set((from, next.map_or(u64::MAX, |(_, extent)| extent.start)));
-                next.filter(|(_, extent)| extent.start < end)
-            }
-        }
+        let found = cached.first_in(start, end, |slot| self.slab[slot].end)?;
+        cached.found.set(found);
+        Some((found, self.slab[found]))
     }
 
     /// The last extent of a file with bytes in `start..end`.
@@ -220,11 +210,12 @@ impl Extents {
         let (begun, newest) = (list.inserted, list.newest);
         list.inserted += end - start;
         let now = list.inserted;
-        self.files.of(file).fill(start, end);
+        let cached = self.files.of(file);
+        let (before, behind) = cached.touching(start, end);
+        cached.fill(start, end);
         self.count(file, state, end - start);
-        let (before, behind) = self.files.of(file).starting_around(end);
         if let Some(slot) = before.filter(|&slot| self.grows_up(slot, start, state, now)) {
-            self.slab[slot].end = end;
+            self.lift_end(slot, end);
             self.settle(slot);
         } else if let Some(slot) = behind.filter(|&slot| self.is_young(slot, state, now)) {
             self.lower_start(slot, start);
@@ -259,7 +250,7 @@ impl Extents {
             Some(extent) if extent.start == end => self.lower_start(slot, start),
             // Pieces that are written one after the other come one behind the other; few bytes are misplaced.
             Some(extent) if extent.end == start && end - extent.start <= self.extent_bytes => {
-                self.slab[slot].end = end;
+                self.lift_end(slot, end);
                 self.settle(slot);
             }
             _ => {
@@ -319,7 +310,9 @@ impl Extents {
 
     fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
         let slot = self.slab.insert(extent);
-        self.files.of(extent.file).insert(extent.start, slot);
+        let cached = self.files.of(extent.file);
+        cached.insert(extent.start, slot);
+        cached.note_length(extent.len());
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         self.lists[place].link(&mut self.slab, older, slot, newer);
         slot
@@ -338,6 +331,13 @@ impl Extents {
         cached.remove(self.slab[slot].start);
         cached.insert(start, slot);
         self.slab[slot].start = start;
+        cached.note_length(self.slab[slot].len());
+    }
+
+    fn lift_end(&mut self, slot: Slot, end: u64) {
+        self.slab[slot].end = end;
+        let extent = &self.slab[slot];
+        self.files.of(extent.file).note_length(extent.len());
     }
 
     /// Joins an extent with its neighbours in the list where they continue each other in their file.
@@ -356,6 +356,7 @@ impl Extents {
         let other = self.displace(newer);
         let joined = &mut self.slab[slot];
         (joined.end, joined.begun) = (other.end, joined.begun.min(other.begun));
+        self.files.of(joined.file).note_length(joined.len());
     }
 
     /// True if sums, links and order by offset agree, and no two neighbours should be one.

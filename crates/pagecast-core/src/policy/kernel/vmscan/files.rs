@@ -47,6 +47,8 @@ pub struct Cached {
     pub found: Cell<Slot>,
     /// Bytes without an extent, around the last place that was looked up in vain.
     pub gap: Cell<(u64, u64)>,
+    /// No extent is longer.
+    longest: u64,
     pub bytes: u64,
     pub active: u64,
     /// Bytes that have come into memory or left it so far.
@@ -60,6 +62,7 @@ impl Default for Cached {
             last: None,
             found: Cell::new(NONE),
             gap: Cell::new((0, 0)),
+            longest: 0,
             bytes: 0,
             active: 0,
             turnover: 0,
@@ -86,6 +89,34 @@ impl Cached {
         from <= start && end <= to
     }
 
+    /// Notes that an extent is so long now.
+    pub fn note_length(&mut self, bytes: u64) {
+        self.longest = self.longest.max(bytes);
+    }
+
+    /// Returns the extent with a byte, or else the first that starts behind it and before `end`. `end_of` tells where extents end.
+    pub fn first_in(&self, start: u64, end: u64, end_of: impl Fn(Slot) -> u64) -> Option<Slot> {
+        let around = self.extents.around(start);
+        let reach = |from: u64| from.saturating_add(self.longest);
+        let before = match around.before {
+            None if around.floor > 0 && reach(around.floor) > start + 1 => self.extents.before(around.floor),
+            before => before,
+        };
+        let low = match before {
+            Some((from, _)) if reach(from) <= start => reach(from),
+            Some((_, slot)) if end_of(slot) > start => return Some(slot),
+            Some((_, slot)) => end_of(slot),
+            None if around.floor > 0 => reach(around.floor).min(start),
+            None => 0,
+        };
+        let behind = match around.behind {
+            None if around.ceiling < end => self.extents.from(around.ceiling),
+            behind => behind,
+        };
+        self.gap.set((low, behind.map_or(around.ceiling, |(at, _)| at)));
+        behind.filter(|&(at, _)| at < end).map(|(_, slot)| slot)
+    }
+
     /// Notes that bytes come into a list.
     pub fn fill(&mut self, start: u64, end: u64) {
         let (from, to) = self.gap.get();
@@ -105,6 +136,9 @@ impl Cached {
     /// Removes the extent that starts there.
     pub fn remove(&mut self, start: u64) {
         self.extents.remove(start);
+        if self.extents.is_empty() {
+            self.longest = 0;
+        }
         if self.last.is_some_and(|(last, _)| last == start) {
             self.last = self.extents.last();
         }
@@ -147,16 +181,17 @@ impl Cached {
         self.last_before(at).or_else(before)
     }
 
-    /// The first extent that starts in `start..end`.
-    pub fn starting_within(&self, start: u64, end: u64) -> Option<Slot> {
-        if start >= end || self.last_before(start).is_some() {
-            return None;
+    /// The extents that may touch bytes without one: the last that starts before their end, and the one that starts there.
+    pub fn touching(&self, start: u64, end: u64) -> (Option<Slot>, Option<Slot>) {
+        let (from, to) = self.gap.get();
+        if from < start && end < to {
+            return (None, None);
         }
-        self.extents.from(start).filter(|&(at, _)| at < end).map(|(_, slot)| slot)
+        self.starting_around(end)
     }
 
     /// The last extent that starts before `at`, and the one that starts there.
-    pub fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
+    fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
         if let Some(last) = self.last_before(at) {
             return (Some(last), None);
         }

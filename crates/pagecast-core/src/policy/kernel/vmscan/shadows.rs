@@ -53,9 +53,50 @@ impl Shadow {
     }
 }
 
+/// The shadows of a file.
+#[derive(Default)]
+struct Remembered {
+    runs: Offsets<Shadow>,
+    /// No run is longer.
+    longest: u64,
+}
+
+impl Remembered {
+    fn insert(&mut self, shadow: Shadow) {
+        self.longest = self.longest.max(shadow.len());
+        self.runs.insert(shadow.start, shadow);
+    }
+
+    fn remove(&mut self, start: u64) {
+        self.runs.remove(start);
+        if self.runs.is_empty() {
+            self.longest = 0;
+        }
+    }
+
+    /// The first run with bytes in a range.
+    fn first_in(&self, start: u64, end: u64) -> Option<Shadow> {
+        let around = self.runs.around(start);
+        let before = match around.before {
+            None if around.floor > 0 && around.floor.saturating_add(self.longest) > start + 1 => {
+                self.runs.before(around.floor)
+            }
+            before => before,
+        };
+        if let Some((_, run)) = before.filter(|(_, run)| run.end > start) {
+            return Some(run);
+        }
+        let behind = match around.behind {
+            None if around.ceiling < end => self.runs.from(around.ceiling),
+            behind => behind,
+        };
+        behind.filter(|&(at, _)| at < end).map(|(_, run)| run)
+    }
+}
+
 /// The shadows of all files.
 pub struct Shadows {
-    by_file: ByFile<Offsets<Shadow>>,
+    by_file: ByFile<Remembered>,
     /// The evicted runs by lruvec, the oldest first; some of them have come back or gone since.
     evicted: Vec<VecDeque<(FileId, Shadow)>>,
     /// The bytes evicted after a run that make it forgotten.
@@ -75,13 +116,13 @@ impl Shadows {
         match evicted.back_mut().filter(|(whose, last)| *whose == file && last.continues_in(&gone)) {
             Some((_, last)) => {
                 last.end = gone.end;
-                before = known.before(gone.start).map(|(_, shadow)| shadow);
+                before = known.runs.before(gone.start).map(|(_, shadow)| shadow);
             }
             None => evicted.push_back((file, gone)),
         }
         match before.filter(|before| before.continues_in(&gone) && before.token == gone.token) {
-            Some(before) => known.insert(before.start, Shadow { end: gone.end, ..before }),
-            None => known.insert(gone.start, gone),
+            Some(before) => known.insert(Shadow { end: gone.end, ..before }),
+            None => known.insert(gone),
         }
         self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
     }
@@ -93,7 +134,7 @@ impl Shadows {
             evicted.pop_front();
             let known = self.by_file.of(file);
             let mut at = old.start;
-            while let Some((start, shadow)) = known.from(at).filter(|&(start, _)| start < old.end) {
+            while let Some((start, shadow)) = known.runs.from(at).filter(|&(start, _)| start < old.end) {
                 at = shadow.end;
                 if shadow.left_with(&old) {
                     known.remove(start);
@@ -104,17 +145,14 @@ impl Shadows {
 
     /// Takes out the first remembered run of `start..end`.
     pub fn take_first(&mut self, file: FileId, start: u64, end: u64) -> Option<Shadow> {
-        let known = self.by_file.existing(file).filter(|known| start < end && !known.is_empty())?;
-        // One search finds that there is none, as most often, or that there is one.
-        known.before(end).filter(|(_, shadow)| shadow.end > start)?;
-        let before = known.before(start.saturating_add(1)).filter(|(_, shadow)| shadow.end > start);
-        let (_, whole) = before.or_else(|| known.from(start).filter(|&(at, _)| at < end))?;
+        let known = self.by_file.existing(file).filter(|_| start < end)?;
+        let whole = known.first_in(start, end)?;
         known.remove(whole.start);
         if whole.start < start {
-            known.insert(whole.start, Shadow { end: start, ..whole });
+            known.insert(Shadow { end: start, ..whole });
         }
         if whole.end > end {
-            known.insert(end, whole.from(end));
+            known.insert(whole.from(end));
         }
         let first = whole.from(whole.start.max(start));
         Some(Shadow { end: first.end.min(end), ..first })
@@ -128,6 +166,6 @@ impl Shadows {
     /// The number of remembered runs.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.by_file.iter().map(|(_, known)| known.len()).sum()
+        self.by_file.iter().map(|(_, known)| known.runs.len()).sum()
     }
 }
