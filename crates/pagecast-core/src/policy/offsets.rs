@@ -3,10 +3,12 @@
 //! Ours: the kernel has an xarray. A few are a sorted list. Many are the leaves of a radix tree, each of which has the offsets of 256 KiB: a
 //! look-up among millions of single pages meets a node or two that are in no cache of the processor.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+use smallvec::SmallVec;
 
 /// With more values than this a list becomes a tree.
-const FEW: usize = 64;
+const FEW: usize = 256;
 
 /// The offsets of a leaf, as a power of two.
 const LEAF_BITS: u32 = 18;
@@ -98,6 +100,32 @@ impl<V: Copy> Offsets<V> {
         }
     }
 
+    /// The last value in a range that has its end, too. It looks no farther than there.
+    pub fn last_in(&self, range: RangeInclusive<u64>) -> Option<(u64, V)> {
+        let (least, around) = (*range.start(), self.around(*range.end()));
+        let before = match around.before {
+            None if around.floor > least => self.before(around.floor),
+            before => before,
+        };
+        before.filter(|&(at, _)| at >= least)
+    }
+
+    /// The first value in a range. It looks no farther than there.
+    pub fn first_in(&self, range: Range<u64>) -> Option<(u64, V)> {
+        if range.is_empty() {
+            return None;
+        }
+        let around = self.around(range.start);
+        if let Some(there) = around.before.filter(|&(at, _)| at == range.start && at < range.end) {
+            return Some(there);
+        }
+        let behind = match around.behind {
+            None if around.ceiling < range.end => self.from(around.ceiling),
+            behind => behind,
+        };
+        behind.filter(|&(at, _)| at < range.end)
+    }
+
     /// What one look finds at an offset and around it.
     pub fn around(&self, at: u64) -> Around<V> {
         match &self.0 {
@@ -177,8 +205,8 @@ impl Node {
     }
 }
 
-/// Values by offset within a leaf.
-type Leaf<V> = Vec<(u32, V)>;
+/// Values by offset within a leaf. One or two pages need no memory of their own.
+type Leaf<V> = SmallVec<[(u32, V); 2]>;
 
 /// A radix tree; see the module. The root is node 0.
 #[derive(Clone, Debug)]
@@ -277,7 +305,7 @@ impl<V: Copy> Tree<V> {
 
     fn new_leaf(&mut self) -> u32 {
         self.vacant_leaves.pop().unwrap_or_else(|| {
-            self.leaves.push(Vec::new());
+            self.leaves.push(Leaf::new());
             (self.leaves.len() - 1) as u32
         })
     }
@@ -315,7 +343,7 @@ impl<V: Copy> Tree<V> {
         let (_, value) = leaf.remove(place);
         self.len -= 1;
         if leaf.is_empty() {
-            *leaf = Vec::new();
+            *leaf = Leaf::new();
             self.vacant_leaves.push(index);
             self.prune(number, &way);
         }
@@ -458,7 +486,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_a_map(changes in prop::collection::vec((offset(), any::<bool>()), 0..400)) {
+        fn equals_a_map(changes in prop::collection::vec((offset(), prop::bool::weighted(0.8)), 0..900)) {
             let (mut offsets, mut map) = (Offsets::default(), BTreeMap::new());
             for (value, &(at, is_new)) in changes.iter().enumerate() {
                 if is_new || value % 3 > 0 {
@@ -473,6 +501,13 @@ mod tests {
                     let of = |entry: Option<(&u64, &usize)>| entry.map(|(&at, &value)| (at, value));
                     prop_assert_eq!(offsets.before(at), of(map.range(..at).next_back()));
                     prop_assert_eq!(offsets.from(at), of(map.range(at..).next()));
+                    for least in [0, 5, at.saturating_sub(4096), at.saturating_sub(1 << 30)] {
+                        let last = of(map.range(least.min(at)..=at).next_back());
+                        prop_assert_eq!(offsets.last_in(least.min(at)..=at), last);
+                    }
+                    for end in [at, at + 1, at + 4096, u64::MAX] {
+                        prop_assert_eq!(offsets.first_in(at..end), of(map.range(at..end).next()));
+                    }
                     let around = offsets.around(at);
                     prop_assert!(around.floor <= at && at <= around.ceiling);
                     prop_assert_eq!(around.before, of(map.range(around.floor..=at).next_back()));

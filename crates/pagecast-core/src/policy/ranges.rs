@@ -43,15 +43,19 @@ impl Ranges {
 
     fn insert_among_others(&mut self, start: u64, end: u64) {
         let (mut from, mut to) = (start, end);
-        while let Some((other, other_end)) =
-            self.ends.before(to.saturating_add(1)).filter(|&(_, e)| e >= from)
-        {
+        while let Some((other, other_end)) = self.last_touching(from, to) {
             (from, to) = (from.min(other), to.max(other_end));
             self.ends.remove(other);
             self.total -= other_end - other;
         }
         self.insert_other(from, to);
         self.total += to - from;
+    }
+
+    /// The last of the others that ends at a place or behind it and starts at another or before it.
+    fn last_touching(&self, end: u64, start: u64) -> Option<(u64, u64)> {
+        let least = end.saturating_sub(self.longest);
+        self.ends.last_in(least..=start).filter(|&(_, to)| to >= end)
     }
 
     fn insert_other(&mut self, start: u64, end: u64) {
@@ -152,21 +156,8 @@ impl Ranges {
     }
 
     fn first_of_others(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let around = self.ends.around(start);
-        let before = match around.before {
-            None if around.floor > 0 && around.floor.saturating_add(self.longest) > start + 1 => {
-                self.ends.before(around.floor)
-            }
-            before => before,
-        };
-        if let Some(range) = before.filter(|&(_, to)| to > start) {
-            return Some(range);
-        }
-        let behind = match around.behind {
-            None if around.ceiling < end => self.ends.from(around.ceiling),
-            behind => behind,
-        };
-        behind.filter(|&(from, _)| from < end)
+        let before = self.ends.last_in(start.saturating_sub(self.longest)..=start);
+        before.filter(|&(_, to)| to > start).or_else(|| self.ends.first_in(start..end))
     }
 
     /// Returns how many bytes of `start..end` are in the set.

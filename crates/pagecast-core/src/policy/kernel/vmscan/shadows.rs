@@ -76,21 +76,11 @@ impl Remembered {
 
     /// The first run with bytes in a range.
     fn first_in(&self, start: u64, end: u64) -> Option<Shadow> {
-        let around = self.runs.around(start);
-        let before = match around.before {
-            None if around.floor > 0 && around.floor.saturating_add(self.longest) > start + 1 => {
-                self.runs.before(around.floor)
-            }
-            before => before,
-        };
+        let before = self.runs.last_in(start.saturating_sub(self.longest)..=start);
         if let Some((_, run)) = before.filter(|(_, run)| run.end > start) {
             return Some(run);
         }
-        let behind = match around.behind {
-            None if around.ceiling < end => self.runs.from(around.ceiling),
-            behind => behind,
-        };
-        behind.filter(|&(at, _)| at < end).map(|(_, run)| run)
+        self.runs.first_in(start..end).map(|(_, run)| run)
     }
 }
 
@@ -134,7 +124,7 @@ impl Shadows {
             evicted.pop_front();
             let known = self.by_file.of(file);
             let mut at = old.start;
-            while let Some((start, shadow)) = known.runs.from(at).filter(|&(start, _)| start < old.end) {
+            while let Some((start, shadow)) = known.runs.first_in(at..old.end) {
                 at = shadow.end;
                 if shadow.left_with(&old) {
                     known.remove(start);
