@@ -5,10 +5,17 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+pub mod csv;
+mod decimal;
 mod error;
 mod input;
+mod lenient;
+mod lines;
 mod options;
 mod placement;
+pub mod row;
+#[cfg(test)]
+mod testing;
 
 pub use error::ReadError;
 pub use input::Input;
@@ -99,6 +106,14 @@ pub static FORMATS: &[Format] = &[
         matches: |head| is_trace(head, Level::Files),
         level: Level::Files,
         reader: Reader::Trace,
+    },
+    Format {
+        name: "csv",
+        what: "a table of operations",
+        endings: &[".csv"],
+        matches: csv::matches,
+        level: Level::Files,
+        reader: Reader::Recording(csv::read),
     },
     Format {
         name: "block-trace",
