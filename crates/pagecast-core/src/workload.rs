@@ -1,5 +1,6 @@
 //! Describes the programs: files that exist before, and processes that are iterators of operations.
 
+mod asynchronous;
 mod copying;
 mod descriptors;
 mod imported;
@@ -10,6 +11,7 @@ mod sync_range;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+pub use self::asynchronous::AsyncBy;
 pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
@@ -156,14 +158,17 @@ pub struct Operation {
     /// It does not begin before this time after the start of its process.
     pub not_before: Option<Nanos>,
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
+    /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
+    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
 }
 
 impl From<Action> for Operation {
     fn from(action: Action) -> Self {
-        Self { action, line: None, not_before: None, depth: None, fd: None }
+        Self { action, line: None, not_before: None, depth: None, by: AsyncBy::default(), fd: None }
     }
 }
 
@@ -476,11 +481,19 @@ impl Action {
         }
     }
 
-    /// The other file, which it writes and makes if it is not there: that of a copy.
+    /// The other path, which is there afterwards: that of a copy, or the new name of a file.
     #[must_use]
     pub fn target(&self) -> Option<&Arc<str>> {
         match self {
-            Self::Copy { to, .. } => Some(to),
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn target_mut(&mut self) -> Option<&mut Arc<str>> {
+        match self {
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
             _ => None,
         }
     }
@@ -502,6 +515,26 @@ impl Action {
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
+            Self::Seek { .. }
+            | Self::Duplicate { .. }
+            | Self::Link { .. }
+            | Self::Mkdir { .. }
+            | Self::Rmdir { .. }
+            | Self::Stat { .. }
+            | Self::Fallocate { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// True if its process can go on before it has ended: reads and writes of descriptors, unless they take memory, and waits for a file
+    /// to be durable.
+    #[must_use]
+    pub fn may_be_asynchronous(&self) -> bool {
+        match self {
+            Self::Read { buffer, .. } => *buffer == Buffer::Reused,
+            Self::Write { .. } | Self::Fsync { .. } | Self::Fdatasync { .. } | Self::SyncFileRange { .. } => {
+                true
+            }
             _ => false,
         }
     }

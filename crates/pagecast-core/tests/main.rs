@@ -1,6 +1,7 @@
 //! The simulator from outside: small scenarios, one rule each. The machine has round numbers, so that a rule can be
 //! checked in one's head: see [`common::MACHINE`].
 
+mod asynchronous;
 mod cawl;
 mod common;
 mod copies;
@@ -29,6 +30,7 @@ mod kernel_wbt;
 mod kernel_writes;
 mod mapped;
 mod mixed_methods;
+mod names;
 mod nfs;
 mod operations;
 mod partial_blocks;

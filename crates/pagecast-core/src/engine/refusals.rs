@@ -32,6 +32,14 @@ impl<N: Network> Engine<'_, N> {
             CallError::NoSuchFile { operation, path } => {
                 SimulationError::NoSuchFile { at: blame, operation, path }
             }
+            CallError::NotOpen { operation, path, fd } => {
+                SimulationError::NotOpen { at: blame, operation, path, fd: fd.0 }
+            }
+            CallError::NoDescriptor { operation } => SimulationError::NoDescriptor { at: blame, operation },
+            CallError::Exists { operation, path } => SimulationError::Exists { at: blame, operation, path },
+            CallError::OtherMount { operation, path, to } => {
+                SimulationError::OtherMount { at: blame, operation, path, to }
+            }
             CallError::BeyondEnd { path, span: Span { offset, bytes, .. }, size } => {
                 SimulationError::BeyondEnd { at: blame, path, offset, bytes, size }
             }
@@ -90,9 +98,9 @@ impl<N: Network> Engine<'_, N> {
         let given = held - booked;
         let of = |other: usize| {
             let own = self.processes[other].task.anonymous;
-            if other == at as usize { own + given } else { own }
+            if other == self.owner(at) as usize { own + given } else { own }
         };
-        let holders = (0..self.processes.len())
+        let holders = (0..self.scenario.processes.len())
             .filter(|&other| is_asked_for(other))
             .map(|other| (of(other), &*self.processes[other].name));
         let held = in_words(held, holders.filter(|&(bytes, _)| bytes > Bytes::ZERO).collect());
