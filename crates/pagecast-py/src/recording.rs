@@ -266,11 +266,11 @@ fn ended() -> PyErr {
 /// Columns of rows from Python; an empty one is missing.
 struct Columns {
     rows: usize,
-    texts: [Vec<Option<PyBackedStr>>; 5],
+    texts: [Vec<Option<PyBackedStr>>; 6],
     numbers: [Vec<Option<u64>>; 7],
 }
 
-const TEXTS: [&str; 5] = ["process", "op", "file", "to", "flags"];
+const TEXTS: [&str; 6] = ["process", "op", "file", "to", "flags", "by"];
 const NUMBERS: [&str; 7] = ["time_ns", "duration_ns", "offset_bytes", "bytes", "call_bytes", "fd", "depth"];
 
 impl Columns {
@@ -311,6 +311,7 @@ impl Columns {
             fd: small(5),
             depth: small(6),
             flags: text(4),
+            by: text(5),
         }
     }
 }

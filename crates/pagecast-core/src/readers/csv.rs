@@ -193,6 +193,7 @@ fn row<'a>(line: &'a str, columns: &[usize], cells: &'a mut Cells) -> Result<Row
             8 => row.to = text,
             9 => row.fd = Some(small()?),
             10 => row.depth = Some(small()?),
+            11 => row.by = text,
             _ => row.flags = text,
         }
     }
@@ -267,28 +268,28 @@ mod tests {
     #[test]
     fn a_table_comes_back() {
         let text = r#"# recorded by hand
-time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,flags
-0.5,0.25,a,open,"/d/x,""y""",,,,,3,,O_CREAT O_TRUNC O_DIRECT
-1,,a,write,"/d/x,""y""",0,8192,4096,,3,4,vector:2
-1.000000001,,b,read,/d/z,100,,,,,,fresh
-2,,a,rename,/d/z,,,,/d/w,,,
-3,,a,dup,/d/w,,,,7,3,,
-,,a,fallocate,/d/w,10,20,,,,,punch_hole
-4,0.5,b,sleep,,,,,,,,
+time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,by,flags
+0.5,0.25,a,open,"/d/x,""y""",,,,,3,,,O_CREAT O_TRUNC O_DIRECT
+1,,a,write,"/d/x,""y""",0,8192,4096,,3,4,io_uring,vector:2
+1.000000001,,b,read,/d/z,100,,,,,,,fresh
+2,,a,rename,/d/z,,,,/d/w,,,,
+3,,a,dup,/d/w,,,,7,3,,,
+,,a,fallocate,/d/w,10,20,,,,,,punch_hole
+4,0.5,b,sleep,,,,,,,,,
 "#;
         let trace = read_text(read, text, &Options::default()).unwrap();
         let again = written(&trace);
         assert_eq!(again.lines().collect::<Vec<_>>()[0], COLUMNS.join(","));
         assert_eq!(written(&read_text(read, &again, &Options::default()).unwrap()), again);
         insta::assert_snapshot!(again, @r#"
-        time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,flags
-        0.5,0.25,a,open,"/d/x,""y""",,,,,3,,O_CREAT O_TRUNC O_DIRECT
-        1,,a,write,"/d/x,""y""",0,8192,4096,,3,4,vector:2
-        1.000000001,,b,read,/d/z,100,,,,,,fresh
-        2,,a,rename,/d/z,,,,/d/w,,,
-        3,,a,dup,/d/w,,,,7,3,,
-        ,,a,fallocate,/d/w,10,20,,,,,punch_hole
-        4,0.5,b,sleep,,,,,,,,
+        time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,by,flags
+        0.5,0.25,a,open,"/d/x,""y""",,,,,3,,,O_CREAT O_TRUNC O_DIRECT
+        1,,a,write,"/d/x,""y""",0,8192,4096,,3,4,io_uring,vector:2
+        1.000000001,,b,read,/d/z,100,,,,,,,fresh
+        2,,a,rename,/d/z,,,,/d/w,,,,
+        3,,a,dup,/d/w,,,,7,3,,,
+        ,,a,fallocate,/d/w,10,20,,,,,,punch_hole
+        4,0.5,b,sleep,,,,,,,,,
         "#);
     }
 
@@ -325,9 +326,9 @@ time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,flag
             "op,time_s\nsync,-1\n",
         ];
         insta::assert_snapshot!(messages.map(error).join("\n"), @r#"
-        x:1: the file is empty; begin with the names of columns: time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,flags
+        x:1: the file is empty; begin with the names of columns: time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,by,flags
         x:1: there is no column `fiel`; did you mean `file`?
-        x:1: the header has no column `op`; begin with: time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,flags
+        x:1: the header has no column `op`; begin with: time_s,duration_s,process,op,file,offset_bytes,bytes,call_bytes,to,fd,depth,by,flags
         x:1: the column `op` stands twice; remove one
         x:3: there is no operation `raed`; did you mean `read`?
         x:2: `write` has no `bytes`; fill it in

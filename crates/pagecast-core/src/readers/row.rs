@@ -13,12 +13,12 @@ use crate::nearest::{hint, shorten};
 use crate::trace::{Record, TraceError, Writer};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, Advice, AllocateMode, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
+    Action, Advice, AllocateMode, AsyncBy, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
     SyncRangeFlag,
 };
 
 /// The columns, in the order in which they are written.
-pub const COLUMNS: [&str; 12] = [
+pub const COLUMNS: [&str; 13] = [
     "time_s",
     "duration_s",
     "process",
@@ -30,6 +30,7 @@ pub const COLUMNS: [&str; 12] = [
     "to",
     "fd",
     "depth",
+    "by",
     "flags",
 ];
 
@@ -95,8 +96,10 @@ pub struct Row<'a> {
     pub to: &'a str,
     /// The descriptor.
     pub fd: Option<u32>,
-    /// How many are under way at once.
+    /// If it is asynchronous: how many are under way at once.
     pub depth: Option<u32>,
+    /// By which interface it is asynchronous.
+    pub by: &'a str,
     /// Words.
     pub flags: &'a str,
 }
@@ -131,6 +134,7 @@ impl Row<'_> {
             line,
             not_before: None,
             depth: self.depth.and_then(NonZeroU32::new),
+            by: self.interface()?,
             fd: self.fd.map(Fd),
         };
         let process = trace.process(if self.process.is_empty() { "main" } else { self.process })?;
@@ -257,6 +261,16 @@ impl Row<'_> {
         }))
     }
 
+    fn interface(&self) -> Result<AsyncBy, Wrong> {
+        match AsyncBy::NAMES.iter().position(|&name| name == self.by) {
+            Some(at) => Ok(AsyncBy::ALL[at]),
+            None if self.by.is_empty() => Ok(AsyncBy::default()),
+            None => {
+                wrong(format!("`by` is `{}`", shorten(self.by)), hint(self.by, AsyncBy::NAMES, "interfaces"))
+            }
+        }
+    }
+
     fn size(&self) -> Result<Bytes, Wrong> {
         match self.bytes {
             Some(bytes) => Ok(Bytes(bytes)),
@@ -308,7 +322,7 @@ impl Row<'_> {
 /// The cells of a row, as text; none if no table has such an operation.
 pub fn cells(process: &str, record: &Record) -> Option<[String; COLUMNS.len()]> {
     let Record { time, duration, operation } = record;
-    let Operation { action, line: _, not_before: _, depth, fd } = operation;
+    let Operation { action, line: _, not_before: _, depth, by, fd } = operation;
     let mut row: [String; COLUMNS.len()] = Default::default();
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     row[0] = time.map_or_else(String::new, as_seconds);
@@ -318,7 +332,8 @@ pub fn cells(process: &str, record: &Record) -> Option<[String; COLUMNS.len()]> 
     row[4] = action.path().map_or_else(String::new, ToString::to_string);
     row[9] = number(fd.map(|fd| fd.0.into()));
     row[10] = number(depth.map(|depth| depth.get().into()));
-    let [_, _, _, _, file, offset_cell, bytes_cell, call_cell, to_cell, _, _, flags_cell] = &mut row;
+    row[11] = if *by == AsyncBy::default() { String::new() } else { AsyncBy::NAMES[*by as usize].to_owned() };
+    let [_, _, _, _, file, offset_cell, bytes_cell, call_cell, to_cell, _, _, _, flags_cell] = &mut row;
     let mut range = |offset: u64, bytes: Option<Bytes>| {
         *offset_cell = offset.to_string();
         *bytes_cell = number(bytes.map(|bytes| bytes.0));
