@@ -1,7 +1,7 @@
 """Types of the compiled part of pagecast; `make lint` checks them against it with stubtest."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
@@ -27,6 +27,8 @@ __all__ = [
     "Operation",
     "Order",
     "PageCache",
+    "Recording",
+    "RecordingWriter",
     "Result",
     "RunPlan",
     "Scenario",
@@ -81,6 +83,7 @@ __all__ = [
     "position_ratio",
     "put_back_dirty_settings",
     "read",
+    "read_recording",
     "readahead",
     "run_command",
     "setvbuf",
@@ -417,6 +420,44 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...
+
+@final
+class Recording:
+    def __len__(self) -> int: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def files(self) -> list[tuple[str, int, bool]]: ...
+    @property
+    def notes(self) -> list[tuple[str, str]]: ...
+    @property
+    def level(self) -> Literal["files", "blocks", "objects"]: ...
+    def save(
+        self,
+        form: Literal["trace", "csv"],
+        path: _Path | None = None,
+        *,
+        progress: Callable[[float], object] | None = None,
+    ) -> None: ...
+    def batches(self) -> Iterator[dict[str, list[Any]]]: ...
+
+@final
+class RecordingWriter:
+    def __new__(cls, origin: str, level: str = "files") -> RecordingWriter: ...
+    def push(self, columns: dict[str, list[Any]]) -> None: ...
+    def file(self, path: str, size_bytes: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def finish(self) -> Recording: ...
+
+def read_recording(
+    path: _Path,
+    *,
+    origin: str | None = None,
+    format: str | None = None,
+    lenient: bool = False,
+    columns: str | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Recording: ...
 
 _Progress: TypeAlias = Callable[[str, int, int | None], object]
 

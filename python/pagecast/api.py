@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
@@ -25,6 +25,7 @@ from pagecast.arguments import (
     written,
 )
 from pagecast.errors import ArgumentTypeError, ScenarioError
+from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
 from pagecast.tolerance import Tolerance
 from pagecast.workloads import Reading, as_toml, scenario_text
@@ -270,9 +271,10 @@ class Scenario:
         if machine is not None:
             load_machine(machine)  # what is wrong in it is its own fault, and not that of the workload
             quoted = as_toml(check_path("machine", machine))
-        text = scenario_text(path, quoted, reading)
         name = check_path("path", path)
-        return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
+        with as_file_of_the_core(name, reading) as (file, form):
+            text = scenario_text(file, quoted, replace(reading, format=form))
+            return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 
     def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
         """Give the same scenario with all processes of the first host in a memory cgroup.

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pagecast_core::readers::csv::{self, WriteError};
 use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
@@ -153,34 +153,37 @@ impl Batches {
 
 /// Read a recording in another format.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, lenient=false, columns=None, progress=None))]
+#[pyo3(signature = (path, *, origin=None, format=None, lenient=false, columns=None, progress=None))]
 pub fn read_recording(
     py: Python<'_>,
     path: PathBuf,
+    origin: Option<String>,
     format: Option<&str>,
     lenient: bool,
     columns: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Recording> {
-    let origin = path.display().to_string();
-    let input = Input::open(&path, &origin).map_err(|error| refused(&error))?;
-    let format = named(format, &input)?;
-    let (read, all) = (input.read_bytes.clone(), input.stored_bytes);
-    let share = move || match all {
-        Some(all) => read.load(Relaxed) as f64 / all.max(1) as f64,
-        None => f64::NAN,
-    };
+    let origin = origin.unwrap_or_else(|| path.display().to_string());
     let options = Options { lenient, columns, ..Options::default() };
-    reporting(py, progress, share, || format.record(input, &options))?
-        .map(Recording)
-        .map_err(|error| refused(&error))
+    let opened: Arc<OnceLock<(Arc<AtomicU64>, Option<u64>)>> = Arc::default();
+    let is_open = opened.clone();
+    let share = move || match opened.get() {
+        Some((read, Some(all))) => read.load(Relaxed) as f64 / (*all).max(1) as f64,
+        _ => f64::NAN,
+    };
+    let read = || {
+        let input = Input::open(&path, &origin)?;
+        is_open.set((input.read_bytes.clone(), input.stored_bytes)).expect("it is opened once");
+        named(format, &input)?.record(input, &options)
+    };
+    reporting(py, progress, share, read)?.map(Recording).map_err(|error| refused(&error))
 }
 
 fn refused(error: &ReadError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-fn named(name: Option<&str>, input: &Input) -> PyResult<&'static Format> {
+fn named(name: Option<&str>, input: &Input) -> Result<&'static Format, ReadError> {
     let recordings = FORMATS.iter().filter(|format| !matches!(format.reader, Reader::Programs(_)));
     let known: Vec<&str> = recordings.map(|format| format.name).collect();
     let (found, what) = match name {
@@ -189,7 +192,7 @@ fn named(name: Option<&str>, input: &Input) -> PyResult<&'static Format> {
     };
     found.ok_or_else(|| {
         let remedy = format!("name one with --format: {}", known.join(", "));
-        refused(&ReadError::new(input.origin.clone(), what, remedy))
+        ReadError::new(input.origin.clone(), what, remedy)
     })
 }
 

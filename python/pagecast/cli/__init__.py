@@ -18,6 +18,7 @@ COMMANDS = {
     "bench": "pagecast.cli.bench",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
+    "convert": "pagecast.cli.convert",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",
