@@ -5,15 +5,20 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+mod blkparse;
 pub mod csv;
 mod decimal;
 mod error;
 mod input;
+mod iolog;
 mod lenient;
 mod lines;
 mod options;
+mod oracle;
 mod placement;
+mod requests;
 pub mod row;
+mod table;
 #[cfg(test)]
 mod testing;
 
@@ -114,6 +119,62 @@ pub static FORMATS: &[Format] = &[
         matches: csv::matches,
         level: Level::Files,
         reader: Reader::Recording(csv::read),
+    },
+    Format {
+        name: "iolog",
+        what: "a log that fio writes with write_iolog",
+        endings: &[".iolog"],
+        matches: iolog::matches,
+        level: Level::Files,
+        reader: Reader::Recording(iolog::read),
+    },
+    Format {
+        name: "blkparse",
+        what: "the text of blkparse, requests to a device",
+        endings: &[".blkparse"],
+        matches: blkparse::matches,
+        level: Level::Blocks,
+        reader: Reader::Recording(blkparse::read),
+    },
+    Format {
+        name: "msr",
+        what: "a block trace as those of MSR Cambridge",
+        endings: &[],
+        matches: table::matches_msr,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_msr),
+    },
+    Format {
+        name: "spc",
+        what: "a block trace in the format of SPC",
+        endings: &[".spc"],
+        matches: table::matches_spc,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_spc),
+    },
+    Format {
+        name: "fiu",
+        what: "a block trace as those of FIU",
+        endings: &[],
+        matches: table::matches_fiu,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_fiu),
+    },
+    Format {
+        name: "table",
+        what: "a block trace as a table; --columns says which column is what",
+        endings: &[],
+        matches: |_| false,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read),
+    },
+    Format {
+        name: "oracle",
+        what: "libCacheSim's oracleGeneral, requests for objects",
+        endings: &[".oracleGeneral", ".oracleGeneral.bin"],
+        matches: |_| false,
+        level: Level::Objects,
+        reader: Reader::Recording(oracle::read),
     },
     Format {
         name: "block-trace",
