@@ -35,6 +35,20 @@ __all__ = ["command"]
     metavar="N",
     help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
 )
+@click.option(
+    "--record",
+    type=options.Text(),
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+)
+@click.option(
+    "--slowest",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show the N slowest operations and their parts.",
+)
 @options.as_json
 @options.results
 def command(
@@ -46,6 +60,8 @@ def command(
     seed: int,
     residency: str | None,
     threads: int | None,
+    record: str,
+    slowest: int | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -73,7 +89,14 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides, machine, reading)
-    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
+    results = run(
+        loaded,
+        models or tuple(loaded.models),
+        seed=seed,
+        residency=residency,
+        record=record,
+        threads=threads,
+    )
     if out is not None:
         save(results, out, force=force)
     from pagecast.cli.notices import of_forecasts
@@ -85,7 +108,7 @@ def command(
         return
     from pagecast.cli.summary import print_summary
 
-    print_summary(loaded, results, every=every)
+    print_summary(loaded, results, every=every, slowest=slowest)
     for line in of_forecasts(loaded, results):
         click.echo(f"Note: {line}")
     if out is not None:
@@ -98,6 +121,7 @@ def run(
     *,
     seed: int,
     residency: str | None,
+    record: str = "all",
     threads: int | None = None,
 ) -> list[Result]:
     """Simulate under each model, with a progress display for anything longer."""
@@ -113,6 +137,7 @@ def run(
                     model=model,
                     seed=seed,
                     residency=residency,
+                    record=record,
                     threads=threads,
                     progress=progress.simulated,
                 )
