@@ -60,7 +60,7 @@ pub fn import(
     let options = options(&fields, mounts.host(host))?;
     let (input, name) = open(&fields, base)?;
     let format = format(&fields, &input)?;
-    let workload = (format.read)(input, &options)?;
+    let workload = format.read(input, &options)?;
     let tasks = TaskHosts::of(&fields, hosts, mounts, &options.placement.dir, &workload)?;
     let Workload { files: its_files, processes: its_processes, mut notes, .. } = workload;
     notes.extend(tasks.notes().into_iter().map(|text| Note { place: name.clone(), text }));
