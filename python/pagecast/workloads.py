@@ -46,7 +46,7 @@ class Reading:
     machines : {"recorded", "any"}
         Where a task runs that was recorded on a machine: the host of that name (or hosts in turn), or the
         first host with free cores.
-    speed : float
+    core_speed : float
         How many times as fast as the recorded cores those of the machine are.
     """
 
@@ -59,7 +59,7 @@ class Reading:
     scheduler: str = "fifo"
     compute: str = "runtime"
     machines: str = "recorded"
-    speed: float = 1.0
+    core_speed: float = 1.0
 
 
 def as_toml(machine: str) -> str:
@@ -113,7 +113,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
         keys["replay"] = reading.replay
     if reading.lenient:
         keys["lenient"] = True
-    for key in ("scheduler", "compute", "machines", "speed"):
+    for key in ("scheduler", "compute", "machines", "core_speed"):
         if (value := getattr(reading, key)) != getattr(Reading, key):
             keys[key] = value
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]

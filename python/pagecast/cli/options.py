@@ -234,8 +234,8 @@ def reading(function: _F) -> _F:
     decorated: Any = gathered
     for add in (
         click.option(
-            "--speed",
-            "reading_speed",
+            "--core-speed",
+            "reading_core_speed",
             type=click.FloatRange(1e-6, 1e6),
             default=1.0,
             metavar="FACTOR",

@@ -81,7 +81,7 @@ def test_cores_that_no_host_has_are_refused(tmp_path):
 def test_a_faster_machine_computes_for_less_time(tmp_path):
     path = instance(tmp_path, {"a": {"runtimeInSeconds": 8, "avgCPU": 50}}, {})
     assert ran(path, tmp_path, MACHINE).end_s == 8.0
-    assert ran(path, tmp_path, MACHINE, speed=2.0).end_s == 4.0
+    assert ran(path, tmp_path, MACHINE, core_speed=2.0).end_s == 4.0
     assert ran(path, tmp_path, MACHINE, compute="cpu").end_s == 4.0
 
 

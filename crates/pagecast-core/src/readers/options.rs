@@ -1,6 +1,6 @@
 //! Says how a workload is read and replayed.
 
-use super::Placement;
+use super::placement::Placement;
 
 /// How a workload is read and replayed.
 #[derive(Clone, Debug, Default)]

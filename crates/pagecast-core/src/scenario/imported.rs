@@ -149,7 +149,7 @@ fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
     Ok(Workflow {
         order: fields.word("scheduler", &ListOrder::ALL)?.unwrap_or(usual.order),
         compute: fields.word("compute", &Compute::ALL)?.unwrap_or(usual.compute),
-        speed: fields.get("speed")?.unwrap_or(usual.speed),
+        speed: fields.get("core_speed")?.unwrap_or(usual.speed),
         on_recorded_machines: fields.word("machines", &[true, false])?.unwrap_or(usual.on_recorded_machines),
     })
 }

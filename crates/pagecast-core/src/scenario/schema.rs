@@ -206,7 +206,7 @@ pub static IMPORTED: Schema = Schema {
             "How long a task computes: \"runtime\" (the default), all of its recorded runtime; \"cpu\": its recorded use of processors",
         ),
         may(
-            "speed",
+            "core_speed",
             Kind::Number(1e-6, 1e6),
             "How many times as fast as the recorded cores those of the machine are; default 1",
         ),

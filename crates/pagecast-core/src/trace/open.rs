@@ -174,9 +174,9 @@ impl Trace {
             }),
         };
         Workload {
-            machines: Vec::new(),
             files: self.files().map(file).collect(),
             processes: tables.processes.iter().enumerate().map(process).collect(),
+            machines: Vec::new(),
             notes: tables.notes.clone(),
         }
     }

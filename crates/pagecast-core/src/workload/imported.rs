@@ -21,7 +21,7 @@ pub struct Workload {
 /// A file that exists before, none of it in the page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadFile {
-    /// Its path as the workload has it, absolute or not.
+    /// Its path on the machine.
     pub path: Arc<str>,
     /// Its size.
     pub size: Bytes,
@@ -29,7 +29,7 @@ pub struct WorkloadFile {
     pub is_inferred: bool,
 }
 
-/// A process of a workload; paths in its operations are those of the workload, absolute or not.
+/// A process of a workload; its paths are those of the machine.
 #[derive(Clone)]
 pub struct WorkloadProcess {
     /// Unique in the workload.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::json::{ExecutedTask, Flat, FlatFile, FlatTask, Link, Machine, SpecifiedTask, Split};
 use crate::nearest::{hint, shorten};
-use crate::readers::ReadError;
+use crate::readers::error::ReadError;
 
 /// A workflow.
 #[derive(Default)]

@@ -26,8 +26,9 @@ use serde::Deserialize;
 use self::flow::{Builder, File, Flow, Task};
 use self::json::Head;
 use self::order::Order;
-use super::options::{Compute, ListOrder};
-use super::{Input, Options, ReadError};
+use super::error::ReadError;
+use super::input::Input;
+use super::options::{Compute, ListOrder, Options};
 use crate::nearest::shorten;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::flow::Flow;
 use crate::nearest::shorten;
-use crate::readers::ReadError;
+use crate::readers::error::ReadError;
 
 /// The most tasks of a circle that a message names.
 const NAMED_IN_CIRCLE: usize = 8;
