@@ -38,7 +38,7 @@ class Reading:
         Pass over what is not understood.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
-    scheduler : {"fifo", "depth", "priority"}
+    task_order : {"fifo", "depth", "priority"}
         Which ready task of a workflow gets free cores: the first one, the one with the longest path to the
         end, or the one with the highest recorded priority.
     compute : {"runtime", "cpu"}
@@ -56,7 +56,7 @@ class Reading:
     replay: str = "closed"
     lenient: bool = False
     columns: str | None = None
-    scheduler: str = "fifo"
+    task_order: str = "fifo"
     compute: str = "runtime"
     machines: str = "recorded"
     core_speed: float = 1.0
@@ -113,7 +113,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
         keys["replay"] = reading.replay
     if reading.lenient:
         keys["lenient"] = True
-    for key in ("scheduler", "compute", "machines", "core_speed"):
+    for key in ("task_order", "compute", "machines", "core_speed"):
         if (value := getattr(reading, key)) != getattr(Reading, key):
             keys[key] = value
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]

@@ -257,8 +257,8 @@ def reading(function: _F) -> _F:
             help="A task of a workflow computes for its recorded runtime, or its recorded use of processors.",
         ),
         click.option(
-            "--scheduler",
-            "reading_scheduler",
+            "--task-order",
+            "reading_task_order",
             type=click.Choice(["fifo", "depth", "priority"]),
             default="fifo",
             help="Which ready task of a workflow gets free cores: the first, the one with the longest path "

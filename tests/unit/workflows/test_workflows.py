@@ -13,11 +13,11 @@ from tests.unit.workflows.laws import CLUSTER, MACHINE, ran
 SRASEARCH = Path(__file__).parent / "srasearch.json"
 
 
-@pytest.mark.parametrize("scheduler", ["fifo", "depth", "priority"])
+@pytest.mark.parametrize("task_order", ["fifo", "depth", "priority"])
 @pytest.mark.parametrize("machine", [MACHINE, CLUSTER], ids=["one host", "cluster"])
 @pytest.mark.parametrize("model", ["kernel", "no-cache"])
-def test_a_recipe_keeps_the_laws(scheduler, machine, model, tmp_path):
-    ran(SRASEARCH, tmp_path, machine, model, scheduler=scheduler).check()
+def test_a_recipe_keeps_the_laws(task_order, machine, model, tmp_path):
+    ran(SRASEARCH, tmp_path, machine, model, task_order=task_order).check()
 
 
 def test_a_packed_instance_is_the_same(tmp_path):
