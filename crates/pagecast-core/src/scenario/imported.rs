@@ -147,9 +147,9 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
 fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
     let usual = Workflow::default();
     Ok(Workflow {
-        order: fields.word("scheduler", &ListOrder::ALL)?.unwrap_or(usual.order),
+        order: fields.word("task_order", &ListOrder::ALL)?.unwrap_or(usual.order),
         compute: fields.word("compute", &Compute::ALL)?.unwrap_or(usual.compute),
-        speed: fields.get("speed")?.unwrap_or(usual.speed),
+        speed: fields.get("core_speed")?.unwrap_or(usual.speed),
         on_recorded_machines: fields.word("machines", &[true, false])?.unwrap_or(usual.on_recorded_machines),
     })
 }
