@@ -16,7 +16,7 @@ pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
-pub use self::pattern::{Order, Pattern};
+pub use self::pattern::{Calls, Order, Pattern, PatternCall};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -504,6 +504,7 @@ impl Action {
             Self::Read { bytes, .. } | Self::Copy { bytes, .. } | Self::Readahead { bytes, .. } => {
                 *bytes == Some(Bytes::ZERO)
             }
+            Self::Pattern(pattern) => pattern.bytes == Some(Bytes::ZERO),
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
@@ -529,6 +530,7 @@ impl Action {
     pub fn makes_file(&self) -> bool {
         match self {
             Self::Write { .. } | Self::Open { create: true, .. } => true,
+            Self::Pattern(pattern) => pattern.write_share >= 1.0,
             Self::Stream { call: LibraryCall::Open { mode, .. }, .. } => mode.creates(),
             _ => false,
         }

@@ -33,6 +33,7 @@ mod mixed_methods;
 mod nfs;
 mod operations;
 mod partial_blocks;
+mod patterns;
 mod processes;
 mod published;
 mod rivals;

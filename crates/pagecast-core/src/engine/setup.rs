@@ -17,10 +17,9 @@ use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
-use super::kiocbs::Kiocbs;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
-use super::running::{Events, Running};
+use super::running::{Events, Kiocbs, Running};
 use super::settings::Settings;
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
