@@ -160,7 +160,7 @@ pub struct Operation {
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
     /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
-    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    /// The interface, if it is asynchronous.
     pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
@@ -481,11 +481,19 @@ impl Action {
         }
     }
 
-    /// The other file, which it writes and makes if it is not there: that of a copy.
+    /// The other path, which is there afterwards: that of a copy, or the new name of a file.
     #[must_use]
     pub fn target(&self) -> Option<&Arc<str>> {
         match self {
-            Self::Copy { to, .. } => Some(to),
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn target_mut(&mut self) -> Option<&mut Arc<str>> {
+        match self {
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
             _ => None,
         }
     }
@@ -508,6 +516,13 @@ impl Action {
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
+            Self::Seek { .. }
+            | Self::Duplicate { .. }
+            | Self::Link { .. }
+            | Self::Mkdir { .. }
+            | Self::Rmdir { .. }
+            | Self::Stat { .. }
+            | Self::Fallocate { .. } => true,
             _ => false,
         }
     }

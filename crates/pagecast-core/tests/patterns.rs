@@ -37,6 +37,7 @@ fn pattern(order: Order, bytes: u64, call: u64) -> Pattern {
         order,
         write_share: 0.0,
         depth: 1,
+        by: AsyncBy::default(),
         rate: None,
         seed: 0,
     }
@@ -46,7 +47,7 @@ const RANDOM: Order = Order::Uniform { once: false };
 const ONCE: Order = Order::Uniform { once: true };
 
 fn by(by: AsyncBy, pattern: Pattern) -> Operation {
-    Operation { by, ..Action::Pattern(Box::new(pattern)).into() }
+    Action::Pattern(Box::new(Pattern { by, ..pattern })).into()
 }
 
 fn direct() -> Operation {

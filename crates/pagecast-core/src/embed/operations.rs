@@ -119,7 +119,7 @@ impl PageCache {
         self.check_time(now)?;
         self.check_not_late(now)?;
         self.idle(task)?;
-        let begun = self.caller(task).begin(action, flags);
+        let begun = self.caller(task).begin(action, None, flags);
         // A pattern has the name of what its calls do.
         let name = if matches!(action, Action::Pattern(_)) { "pattern" } else { action.name() };
         let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(name))?;
@@ -150,6 +150,7 @@ impl PageCache {
             mounts: self.transfers.mounts(),
             anonymous: &mut self.anonymous,
             task: &mut state.calls,
+            descriptors: &mut self.descriptors,
             operation: OperationId(task.0),
             host: 0,
             cgroup: None,

@@ -16,11 +16,10 @@ use super::running::{Running, State};
 use crate::calls;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::fs::Located;
 use crate::policy::{FileId, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, AsyncBy, Operation, PatternCall};
+use crate::workload::{Action, AsyncBy, Fd, Operation, PatternCall};
 
 impl<N: Network> Engine<'_, N> {
     /// True for an asynchronous operation, false for a process.
@@ -77,14 +76,11 @@ impl<N: Network> Engine<'_, N> {
             let kiocb = self.submit(at, by);
             return self.begin_operation(kiocb, operation);
         }
-        let path = action.path().expect("reads, writes and syncs have one");
-        let host = self.processes[at as usize].host as usize;
-        let Ok(Located { file, .. }) = calls::locate(&mut self.namespace, host, path) else {
-            // It is refused when it begins.
+        // One that cannot be is refused when it begins.
+        let Some((file, is_direct)) = self.file_of_asynchronous(at, action, operation.fd) else {
             return self.begin_operation(at, operation);
         };
-        let moved = self.moved_by(action, file);
-        let is_direct = self.processes[at as usize].task.flags(file).is_direct();
+        let moved = self.moved_by(at, &operation, file);
         if self.is_over_when_submitted(at, by, file, moved, is_direct) {
             return self.begin_operation(at, operation);
         }
@@ -98,16 +94,34 @@ impl<N: Network> Engine<'_, N> {
         self.begin_operation(kiocb, operation)
     }
 
+    /// The file of an operation, and whether it goes past the page cache.
+    fn file_of_asynchronous(&mut self, at: u32, action: &Action, fd: Option<Fd>) -> Option<(FileId, bool)> {
+        let process = &self.processes[at as usize];
+        if let Some(fd) = fd {
+            let open = self.tables[process.table as usize].descriptors.get(fd)?;
+            return Some((open.located.file, open.flags.is_direct()));
+        }
+        let path = action.path().expect("reads, writes and syncs have one");
+        let file = calls::locate(&mut self.namespace, process.host as usize, path).ok()?.file;
+        Some((file, process.task.flags(file).is_direct()))
+    }
+
     /// The bytes that an operation reads or writes; nothing if it waits for the file to be durable.
-    fn moved_by(&self, action: &Action, file: FileId) -> Option<PatternCall> {
-        match *action {
+    fn moved_by(&self, at: u32, operation: &Operation, file: FileId) -> Option<PatternCall> {
+        let table = &self.tables[self.processes[at as usize].table as usize];
+        let position = operation.fd.and_then(|fd| table.descriptors.get(fd)).map_or(0, |open| open.position);
+        match operation.action {
             Action::Read { offset, bytes, .. } => {
-                let offset = offset.unwrap_or(0);
-                let bytes = bytes.unwrap_or(self.namespace.size(file).saturating_sub(Bytes(offset)));
-                Some(PatternCall { offset, bytes, is_write: false })
+                let offset = offset.unwrap_or(position);
+                let rest = self.namespace.size(file).saturating_sub(Bytes(offset));
+                Some(PatternCall {
+                    offset,
+                    bytes: bytes.map_or(rest, |bytes| bytes.min(rest)),
+                    is_write: false,
+                })
             }
             Action::Write { offset, bytes, .. } => {
-                Some(PatternCall { offset: offset.unwrap_or(0), bytes, is_write: true })
+                Some(PatternCall { offset: offset.unwrap_or(position), bytes, is_write: true })
             }
             _ => None,
         }

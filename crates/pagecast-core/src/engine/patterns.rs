@@ -17,20 +17,23 @@ use crate::stop;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Calls, OpenFlag, Operation, PatternCall};
 
+/// The most calls under way: `aio-max-nr`, twice the entries of a ring (`IORING_MAX_ENTRIES`).
+const MOST_CALLS: u32 = 65_536;
+
 impl<N: Network> Engine<'_, N> {
     /// Begins a pattern.
     pub(super) fn begin_pattern(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let Action::Pattern(pattern) = &operation.action else { unreachable!("only patterns have calls") };
-        let begun = self.caller(at).begin_pattern(&operation.action, pattern);
+        let begun = self.caller(at).begin_pattern(&operation.action, operation.fd, pattern);
         let (file, flags) = self.blamed(at, operation.line, begun)?;
         let process = &self.processes[at as usize];
         let stream = mix(mix(mix(self.seed) ^ hash(&process.name)) ^ u64::from(process.operations));
         let patterned = Patterned {
             file,
             flags,
-            by: operation.by,
+            by: pattern.by,
             calls: Calls::new(pattern, self.namespace.size(file.file), stream),
-            depth: pattern.depth.max(1),
+            depth: pattern.depth.clamp(1, MOST_CALLS),
             start: self.now,
             until: pattern.time.map_or(Nanos(u64::MAX), |time| self.now + time),
             under_way: 0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Kiocbs, Running};
+use super::running::{Events, Kiocbs, Running, SharedTable};
 use crate::calls::Anonymous;
 use crate::device::stream_weight;
 use crate::error::SimulationError;
@@ -76,6 +76,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) agenda: Agenda,
     /// Those of the scenario, then the asynchronous operations under way.
     pub(super) processes: Vec<Running>,
+    /// Tables of descriptors; `Running::table` is an index.
+    pub(super) tables: Vec<SharedTable>,
     pub(super) kiocbs: Kiocbs,
     /// How many processes have not ended, and how many of those do not wait for others.
     pub(super) alive: u32,

@@ -58,7 +58,7 @@ pub fn import(
     let options = options(&fields, mounts.host(host))?;
     let (input, name) = open(&fields, base)?;
     let format = format(&fields, &input)?;
-    let Workload { files: its_files, processes: its_processes, notes } = (format.read)(input, &options)?;
+    let Workload { files: its_files, processes: its_processes, notes } = format.read(input, &options)?;
     for file in its_files {
         let file =
             InitialFile { host, path: file.path, size: file.size, cached: Bytes::ZERO, dirty: Bytes::ZERO };

@@ -8,6 +8,7 @@ mod zipf;
 use std::sync::Arc;
 
 pub use self::calls::{Calls, PatternCall};
+use super::asynchronous::AsyncBy;
 use crate::units::{Bytes, Nanos};
 
 /// Calls of one size on a part of a file, in an order. It is one operation; the engine makes its calls as it goes.
@@ -31,6 +32,8 @@ pub struct Pattern {
     pub write_share: f64,
     /// How many calls are under way at once, at least one.
     pub depth: u32,
+    /// The interface, if several are.
+    pub by: AsyncBy,
     /// Calls per second: the i-th one does not begin before i of that many seconds, from 0.
     pub rate: Option<f64>,
     /// Of its random numbers, beside the seed of the simulation.

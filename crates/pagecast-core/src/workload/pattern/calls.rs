@@ -117,8 +117,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::workload::AsyncBy;
 
-    pub fn pattern(order: Order) -> Pattern {
+    fn pattern(order: Order) -> Pattern {
         Pattern {
             path: "/f".into(),
             offset: 0,
@@ -129,6 +130,7 @@ mod tests {
             order,
             write_share: 0.0,
             depth: 1,
+            by: AsyncBy::default(),
             rate: None,
             seed: 0,
         }

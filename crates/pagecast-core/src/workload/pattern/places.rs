@@ -39,6 +39,9 @@ impl Places {
     pub(super) fn new(order: Order, count: u64, call: u64, seed: u64) -> Self {
         let permutation = || Permutation::new(count.max(1), seed);
         let kind = match order {
+            // Such numbers come from recordings that are damaged.
+            Order::Zipf { theta } if !(theta > 0.0 && theta.is_finite()) => Kind::Uniform,
+            Order::Pareto { h } if !(h > 0.0 && h < 1.0) => Kind::Uniform,
             Order::Sequential => Kind::Sequential,
             Order::Backwards => Kind::Backwards,
             Order::Strided { stride } => Kind::Strided((stride.0 / call).max(1)),
@@ -190,6 +193,16 @@ mod tests {
         for deviation in [0.0, 1e-9, 1.0, 1e6, f64::INFINITY] {
             let mut places = Places::new(Order::Normal { deviation }, 7, 1, 5);
             assert!((0..100).all(|i| places.place(i) < 7), "{deviation}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_do_no_harm() {
+        for number in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            let (theta, h, deviation) = (number, number, number);
+            for order in [Order::Zipf { theta }, Order::Pareto { h }, Order::Normal { deviation }] {
+                assert_eq!(frequencies(order, 3, 99).iter().sum::<u64>(), 99, "{order:?}");
+            }
         }
     }
 
