@@ -7,6 +7,7 @@
 //! ```text
 //! engine, embed                                give time to a scenario, and to a policy inside another simulator
 //! scenario, calls                              read TOML and check scenarios; make an operation a policy's call
+//! readers                                      read workloads in other formats
 //! fs                                           names, sizes and places of files, and other hosts' files
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
 //! flow, cawl                                   share resources among flows; equations of a published model
@@ -75,6 +76,7 @@ pub mod machine;
 mod nearest;
 mod net;
 pub mod policy;
+pub mod readers;
 pub mod result;
 pub mod scenario;
 pub mod stdio;

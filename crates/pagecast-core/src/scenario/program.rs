@@ -141,7 +141,7 @@ impl Reader {
         }
         let target = target.filter(|text| !text.is_constant());
         self.has_exited |= operation.action == Action::Exit;
-        self.steps.push(Step::Do { operation, pattern, target });
+        self.steps.push(Step::Do { operation: Box::new(operation), pattern, target });
         Ok(())
     }
 

@@ -17,7 +17,7 @@ pub enum Step {
     /// An operation.
     Do {
         /// The operation, of the copy for which the script was read, in the first round.
-        operation: Operation,
+        operation: Box<Operation>,
         /// Makes its path or event for another copy or round; none if all have the same.
         pattern: Option<Pattern>,
         /// The same of its other path, if it has two.
@@ -47,7 +47,7 @@ pub fn empty_operations(steps: &[Step]) -> u64 {
                 sums.push(0);
                 continue;
             }
-            Step::Do { operation: Operation { action: Action::Exit, .. }, .. } => break,
+            Step::Do { operation, .. } if operation.action == Action::Exit => break,
             Step::Do { operation, .. } => u64::from(operation.action.takes_no_time()),
             Step::End { times, .. } => {
                 sums.pop().expect("a loop that ends has begun").saturating_mul(u64::from(*times))
@@ -82,7 +82,7 @@ impl ProgramSource for CopyProgram {
                 Step::Do { operation, pattern: None, .. } => events.note(&operation.action),
                 Step::Do { operation, pattern: Some(pattern), .. } if operation.action.has_event() => {
                     for numbers in every_round(pattern, self.n, &rounds)? {
-                        events.note(&with_text(operation.clone(), pattern.render(&numbers)).action);
+                        events.note(&with_text((**operation).clone(), pattern.render(&numbers)).action);
                     }
                 }
                 Step::Do { .. } => {}
@@ -134,8 +134,8 @@ impl Iterator for Run {
             match step {
                 Step::Do { operation, pattern, target } => {
                     let mut operation = match pattern {
-                        None => operation.clone(),
-                        Some(pattern) => with_text(operation.clone(), pattern.render(&self.numbers)),
+                        None => (**operation).clone(),
+                        Some(pattern) => with_text((**operation).clone(), pattern.render(&self.numbers)),
                     };
                     if let (Some(target), Action::Copy { to, .. }) = (target, &mut operation.action) {
                         *to = target.render(&self.numbers).into();

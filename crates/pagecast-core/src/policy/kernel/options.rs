@@ -55,7 +55,7 @@ impl KernelOptions {
         ])?;
         let rate = |key| {
             let rate = options.quantity(key, BytesPerSecond::parse, |rate| rate.0 >= PAGE as f64)?;
-            Ok(rate.map_or(INIT_BANDWIDTH, |rate| (rate.0 / PAGE as f64) as u64))
+            Ok::<_, ScenarioError>(rate.map_or(INIT_BANDWIDTH, |rate| (rate.0 / PAGE as f64) as u64))
         };
         let write_bandwidth = rate("write_bandwidth")?;
         let dirty_limit = options.quantity("dirty_limit", Bytes::parse, |limit| limit.0 >= PAGE)?;

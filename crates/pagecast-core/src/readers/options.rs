@@ -1,0 +1,55 @@
+//! Says how a workload is read and replayed.
+
+use super::Placement;
+use crate::units::Bytes;
+
+/// How a workload is read and replayed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where its files are on the machine.
+    pub placement: Placement,
+    /// Whether lines and options that are not understood are passed over, each kind with a note.
+    pub lenient: bool,
+    /// When the operations of a recording begin.
+    pub pace: Pace,
+    /// Whether they wait for each other.
+    pub replay: Replay,
+    /// Sizes of files that are known better than the recording tells them: the path of the workload and its size.
+    pub sizes: Vec<(String, Bytes)>,
+    /// The columns of a table without a known header: "time=0,op=3,offset=4,bytes=5".
+    pub columns: Option<String>,
+}
+
+/// When the operations of a recording begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Pace {
+    /// The time between the end of an operation and the start of the next one of its process is as recorded.
+    #[default]
+    Recorded,
+    /// It is left out.
+    Fast,
+    /// It is multiplied by this.
+    Scaled(f64),
+}
+
+/// Whether the operations of a recording wait for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// An operation begins after the one before it of its process has ended.
+    #[default]
+    Closed,
+    /// An operation begins at its recorded time, whether or not others are under way.
+    Open,
+}
+
+impl Pace {
+    /// The factor of recorded gaps.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Recorded => 1.0,
+            Self::Fast => 0.0,
+            Self::Scaled(factor) => factor,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Gives the files of a workload their places on a machine.
+
+use std::sync::Arc;
+
+/// Where the files of a workload are on the machine: a path under a mount stays, every other one goes below a directory.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// The mounts of the host, by path.
+    pub mounts: Vec<String>,
+    /// The directory that paths under no mount and relative ones go below; absolute.
+    pub dir: String,
+}
+
+impl Placement {
+    /// The place of a path of the workload. "." and ".." are worked out as text, so that no path leaves the directory.
+    #[must_use]
+    pub fn place(&self, path: &str) -> Arc<str> {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        let normal = format!("/{}", parts.join("/"));
+        let is_mounted = path.starts_with('/') && self.mounts.iter().any(|mount| is_below(&normal, mount));
+        let placed = if is_mounted { normal } else { format!("{}{normal}", self.dir.trim_end_matches('/')) };
+        // A control character would spoil every table that shows the path.
+        placed.replace(char::is_control, "?").into()
+    }
+}
+
+fn is_below(path: &str, mount: &str) -> bool {
+    let rest = path.strip_prefix(mount.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_under_no_mount_goes_below_the_directory() {
+        let placement = Placement { mounts: vec!["/data".into(), "/scratch".into()], dir: "/data/in".into() };
+        let places =
+            ["/data/f", "/data", "f", "./a/../b", "../../etc/x", "/usr/lib/x", "/scratch//y/", "/database/z"];
+        let placed = places.map(|path| placement.place(path).to_string());
+        let wanted = [
+            "/data/f",
+            "/data/in/data",
+            "/data/in/f",
+            "/data/in/b",
+            "/data/in/etc/x",
+            "/data/in/usr/lib/x",
+            "/scratch/y",
+            "/data/in/database/z",
+        ];
+        assert_eq!(placed, wanted);
+    }
+
+    #[test]
+    fn a_root_mount_covers_every_absolute_path() {
+        let placement = Placement { mounts: vec!["/".into()], dir: "/home".into() };
+        assert_eq!(["/x/y", "x"].map(|path| placement.place(path).to_string()), ["/x/y", "/home/x"]);
+    }
+}
