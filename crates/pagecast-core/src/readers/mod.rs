@@ -7,13 +7,14 @@
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
 mod error;
+pub mod fio;
 mod input;
 mod options;
 mod placement;
 
 pub use error::ReadError;
 pub use input::Input;
-pub use options::{Options, Pace, Replay};
+pub use options::{Options, Pace, Replay, Surroundings};
 pub use placement::Placement;
 
 use crate::workload::Workload;
@@ -47,7 +48,7 @@ pub enum Level {
 }
 
 /// The formats that are known.
-pub static FORMATS: &[Format] = &[];
+pub static FORMATS: &[Format] = &[fio::FORMAT];
 
 /// The bytes at the start of a file that tell its format.
 pub const HEAD_BYTES: usize = 4096;

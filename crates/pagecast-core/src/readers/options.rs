@@ -1,5 +1,7 @@
 //! Says how a workload is read and replayed.
 
+use std::collections::BTreeMap;
+
 use super::Placement;
 use crate::units::Bytes;
 
@@ -18,6 +20,21 @@ pub struct Options {
     pub sizes: Vec<(String, Bytes)>,
     /// The columns of a table without a known header: "time=0,op=3,offset=4,bytes=5".
     pub columns: Option<String>,
+    /// What job files ask of the machine and of the shell.
+    pub surroundings: Surroundings,
+}
+
+/// What a job file may ask of the machine and of the shell that it is given to.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Memory of the host.
+    pub memory: Bytes,
+    /// Cores of the host.
+    pub cores: u32,
+    /// The size of the disk that the files of the workload go to, if it is known.
+    pub room: Option<Bytes>,
 }
 
 /// When the operations of a recording begin.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::arithmetic::{Units, evaluate};
 use super::wrong::Place;
-use crate::error::ScenarioError;
 use crate::nearest::shorten;
+use crate::readers::{ReadError, Surroundings};
 
 /// The longest line that fio takes (`OPT_LEN_MAX`).
 const LONGEST_LINE: usize = 4096;
@@ -14,20 +14,11 @@ const LONGEST_LINE: usize = 4096;
 /// How deep files may include each other.
 const DEEPEST_INCLUDE: u32 = 16;
 
+/// `$pagesize`.
+const PAGE_BYTES: u64 = 4096;
+
 /// The most options of a job file.
 const MOST_OPTIONS: usize = 1_000_000;
-
-/// What a job file asks of the world around it.
-pub struct Surroundings<'a> {
-    /// The value of a variable of the environment.
-    pub environment: &'a dyn Fn(&str) -> Option<String>,
-    /// `$pagesize`.
-    pub page_bytes: u64,
-    /// `$mb_memory`, in MiB.
-    pub memory_mib: u64,
-    /// `$ncpus`.
-    pub cores: u32,
-}
 
 /// One section: its name and its options in order.
 #[derive(Clone, Debug)]
@@ -68,15 +59,15 @@ pub fn read_sections(
     text: &str,
     origin: &str,
     path: Option<&Path>,
-    around: &Surroundings<'_>,
-) -> Result<Vec<Section>, ScenarioError> {
+    around: &Surroundings,
+) -> Result<Vec<Section>, ReadError> {
     let mut reader = Reader { around, sections: Vec::new(), options: 0 };
     reader.read(text, &Arc::from(origin), path, 0)?;
     Ok(reader.sections)
 }
 
 struct Reader<'a> {
-    around: &'a Surroundings<'a>,
+    around: &'a Surroundings,
     sections: Vec<Section>,
     options: usize,
 }
@@ -88,7 +79,7 @@ impl Reader<'_> {
         file: &Arc<str>,
         path: Option<&Path>,
         depth: u32,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), ReadError> {
         for (index, line) in text.lines().enumerate() {
             let place = Place { file: Arc::clone(file), line: u32::try_from(index + 1).unwrap_or(u32::MAX) };
             if line.len() >= LONGEST_LINE {
@@ -110,7 +101,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn open(&mut self, head: &str, place: Place, depth: u32) -> Result<(), ScenarioError> {
+    fn open(&mut self, head: &str, place: Place, depth: u32) -> Result<(), ReadError> {
         if depth > 0 {
             return Err(place.error(
                 "an included file begins a section",
@@ -131,7 +122,7 @@ impl Reader<'_> {
         place: &Place,
         path: Option<&Path>,
         depth: u32,
-    ) -> Result<(), ScenarioError> {
+    ) -> Result<(), ReadError> {
         if name.is_empty() {
             return Err(place.error("`include` names no file", "write include FILE"));
         }
@@ -154,13 +145,13 @@ impl Reader<'_> {
         self.read(&text, &origin, Some(&found), depth + 1)
     }
 
-    fn add(&mut self, line: &str, place: Place) -> Result<(), ScenarioError> {
+    fn add(&mut self, line: &str, place: Place) -> Result<(), ReadError> {
         let Some(section) = self.sections.last_mut() else { return Err(outside(line, &place)) };
         self.options += 1;
         if self.options > MOST_OPTIONS {
             return Err(place.error(format!("there are more than {MOST_OPTIONS} options"), "use fewer"));
         }
-        let (text, unset) = with_environment(line, self.around.environment);
+        let (text, unset) = with_environment(line, self.around);
         let text = with_keywords(text, self.around);
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name.trim_end().to_owned(), Some(value.to_owned())),
@@ -171,7 +162,7 @@ impl Reader<'_> {
     }
 }
 
-fn outside(line: &str, place: &Place) -> ScenarioError {
+fn outside(line: &str, place: &Place) -> ReadError {
     let what = format!("`{}` stands before the first section", shorten(line));
     place.error(what, "begin with [global] or with the name of a job in brackets")
 }
@@ -183,16 +174,13 @@ fn without_comment(line: &str) -> &str {
 }
 
 /// Replaces each `${NAME}` by its value, or by nothing if it is not set; the first that is not set is told.
-fn with_environment(
-    line: &str,
-    environment: &dyn Fn(&str) -> Option<String>,
-) -> (String, Option<String>) {
+fn with_environment(line: &str, around: &Surroundings) -> (String, Option<String>) {
     let (mut text, mut rest, mut unset) = (String::with_capacity(line.len()), line, None);
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         text.push_str(before);
-        match environment(name) {
-            Some(value) => text.push_str(&value),
+        match around.environment.get(name) {
+            Some(value) => text.push_str(value),
             None => {
                 unset.get_or_insert_with(|| name.to_owned());
             }
@@ -204,10 +192,10 @@ fn with_environment(
 }
 
 /// Replaces `$pagesize`, `$mb_memory` and `$ncpus`; a value that is then a calculation is calculated, as fio does with bc.
-fn with_keywords(text: String, around: &Surroundings<'_>) -> String {
+fn with_keywords(text: String, around: &Surroundings) -> String {
     let words = [
-        ("$pagesize", around.page_bytes),
-        ("$mb_memory", around.memory_mib),
+        ("$pagesize", PAGE_BYTES),
+        ("$mb_memory", around.memory.0 >> 20),
         ("$ncpus", u64::from(around.cores)),
     ];
     if !words.iter().any(|(word, _)| text.contains(word)) {
@@ -228,11 +216,11 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::units::Bytes;
 
-    fn sections(text: &str) -> Result<Vec<Section>, ScenarioError> {
-        let environment = |name: &str| (name == "SIZE").then(|| "64m".to_owned());
-        let around =
-            Surroundings { environment: &environment, page_bytes: 4096, memory_mib: 2000, cores: 8 };
+    fn sections(text: &str) -> Result<Vec<Section>, ReadError> {
+        let environment = [("SIZE".to_owned(), "64m".to_owned())].into();
+        let around = Surroundings { environment, memory: Bytes(2000 << 20), cores: 8, room: None };
         read_sections(text, "job.fio", None, &around)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::ScenarioError;
+use crate::readers::ReadError;
 
 /// Where something stands in a job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub struct Place {
 
 impl Place {
     /// An error there.
-    pub fn error(&self, what: impl Into<String>, remedy: impl Into<String>) -> ScenarioError {
-        ScenarioError { place: self.to_string(), what: what.into(), remedy: remedy.into() }
+    pub fn error(&self, what: impl Into<String>, remedy: impl Into<String>) -> ReadError {
+        ReadError::new(self.to_string(), what, remedy)
     }
 
     /// An error there, of a value.
-    pub fn wrong(&self, wrong: Wrong) -> ScenarioError {
+    pub fn wrong(&self, wrong: Wrong) -> ReadError {
         self.error(wrong.what, wrong.remedy)
     }
 }
