@@ -27,6 +27,7 @@ from pagecast.arguments import (
 from pagecast.errors import ArgumentTypeError, ScenarioError
 from pagecast.result import Result
 from pagecast.tolerance import Tolerance
+from pagecast.workloads import Reading, as_toml, scenario_text
 
 __all__ = [
     "MACHINE_DIR",
@@ -47,6 +48,8 @@ _MOST_BYTES = 2**53 - 1
 
 _ENOUGH_BYTES = 2**28
 """Far more than the parser takes; there are files without an end, such as /dev/zero."""
+
+_AS_IT_IS = Reading()
 
 RESIDENCIES = ("end", "operation")
 """When the table `files` is filled."""
@@ -232,6 +235,45 @@ class Scenario:
         )
         return scenario
 
+    @classmethod
+    def from_workload(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        machine: str | os.PathLike[str] | None,
+        reading: Reading = _AS_IT_IS,
+        set: Iterable[str] = (),
+    ) -> "Scenario":
+        """Read the programs of a file in another format: a fio job, a trace, a workflow.
+
+        Parameters
+        ----------
+        path : path-like
+            ``-`` for standard input, which needs `reading.format`.
+        machine : str, path-like or None
+            A shipped machine or the path of a machine file; None for a real run, which needs no machine.
+        reading : Reading
+            Its format and how it is replayed.
+        set : iterable of str
+            As in `load`.
+
+        Returns
+        -------
+        Scenario
+
+        Raises
+        ------
+        ScenarioError
+            The file cannot be read or understood; the message names the line and the remedy.
+        """
+        quoted = None
+        if machine is not None:
+            load_machine(machine)  # what is wrong in it is its own fault, and not that of the workload
+            quoted = as_toml(check_path("machine", machine))
+        text = scenario_text(path, quoted, reading)
+        name = check_path("path", path)
+        return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
+
     def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
         """Give the same scenario with all processes of the first host in a memory cgroup.
 
@@ -300,6 +342,11 @@ class Scenario:
     def files(self) -> list[str]:
         """The paths of the files that exist before time 0."""
         return self._core.files
+
+    @property
+    def sources(self) -> list[tuple[str, str, list[tuple[str, str]]]]:
+        """The files in other formats that processes come from: name, format, notes by place and text."""
+        return self._core.sources
 
     @property
     def machine_hash(self) -> str:

@@ -96,6 +96,8 @@ pub enum Kind {
     Tables(&'static Schema),
     /// Any number of tables.
     List(&'static Schema),
+    /// Any number of tables, each of one of these.
+    Either(&'static [&'static Schema]),
     /// A list of operations, each by its verb.
     Program,
 }
@@ -122,7 +124,7 @@ impl Kind {
             Self::Texts => "a list of strings".to_owned(),
             Self::Rates => "a table of rates by number of streams".to_owned(),
             Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) => "a table".to_owned(),
-            Self::List(_) => "a list of tables".to_owned(),
+            Self::List(_) | Self::Either(_) => "a list of tables".to_owned(),
             Self::Program => "a list of operations".to_owned(),
         }
     }
@@ -145,9 +147,12 @@ impl Kind {
             Self::Texts => "[\"name\"]".to_owned(),
             Self::Rates => "{ \"1\" = \"511 MB/s\" }".to_owned(),
             Self::Program => "[ { read = \"/data/f1\" } ]".to_owned(),
-            Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) | Self::List(_) => {
-                String::new()
-            }
+            Self::Scalars
+            | Self::ScalarTables
+            | Self::Table(_)
+            | Self::Tables(_)
+            | Self::List(_)
+            | Self::Either(_) => String::new(),
         }
     }
 }

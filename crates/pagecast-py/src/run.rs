@@ -63,6 +63,7 @@ impl RunPlan {
             mounts: hosts[0].mounts.iter().map(|mount| (&*mount.path, is_remote(&mount.source))).collect(),
             files: &scenario.files,
             processes: &scenario.processes,
+            sources: &scenario.sources,
             looks_after_each: residency == Residency::Operation,
             per_call,
         };

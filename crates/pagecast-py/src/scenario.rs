@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
+use pagecast_core::readers::{FORMATS, Input, format_of};
 use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process};
@@ -76,6 +77,9 @@ const ORIGIN: &str = "<python>";
 type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64, f64);
 /// Of a process: name, host, memory cgroup, after, start in seconds, and a callable that gives an iterator of operations.
 type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, Py<PyAny>);
+
+/// Of a file in another format: name, format, and notes by place and text.
+type SourceParts<'a> = (&'a str, &'a str, Vec<(&'a str, &'a str)>);
 
 /// A machine, the files on it and the processes; can be simulated any number of times.
 #[pyclass(frozen, module = "pagecast._core")]
@@ -220,6 +224,17 @@ impl Scenario {
         self.core.files.iter().map(|file| &*file.path).collect()
     }
 
+    /// The files in other formats that processes come from: name, format, and what its reader says, by place and text.
+    #[getter]
+    fn sources(&self) -> Vec<SourceParts<'_>> {
+        let mut all = Vec::new();
+        for source in &self.core.sources {
+            let notes = source.notes.iter().map(|note| (&*note.place, &*note.text)).collect();
+            all.push((&*source.name, source.format, notes));
+        }
+        all
+    }
+
     /// SHA-256 of the canonical text of its machine, in hexadecimal.
     #[getter]
     pub fn machine_hash(&self, py: Python<'_>) -> PyResult<String> {
@@ -249,6 +264,20 @@ fn all_models(machine: &machine::Machine) -> Vec<String> {
 fn machine_hash(py: Python<'_>, machine: &machine::Machine) -> PyResult<String> {
     let text = machine_to_toml(machine);
     py.import("hashlib")?.call_method1("sha256", (text.as_bytes(),))?.call_method0("hexdigest")?.extract()
+}
+
+/// The format of a file with programs, by its content and name; None if it is of none that is known, or cannot be read.
+#[pyfunction]
+pub fn workload_format(path: PathBuf) -> Option<&'static str> {
+    let name = path.display().to_string();
+    let input = Input::open(&path, &name).ok()?;
+    Some(format_of(&name, &input.head)?.name)
+}
+
+/// The formats of workloads: name, what it is, and how names of its files end.
+#[pyfunction]
+pub fn workload_formats() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    FORMATS.iter().map(|format| (format.name, format.what, format.endings.to_vec())).collect()
 }
 
 /// The JSON schema of a scenario, for editors.

@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "pagecast.cli.compare",
     "bench": "pagecast.cli.bench",
     "check": "pagecast.cli.check",
+    "formats": "pagecast.cli.formats",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",

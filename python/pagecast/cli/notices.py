@@ -13,7 +13,7 @@ from pagecast._core import Machine
 from pagecast.api import Scenario
 from pagecast.result import Result
 
-__all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides"]
+__all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides", "of_sources"]
 
 _Host: TypeAlias = Mapping[str, Any]
 
@@ -29,6 +29,21 @@ FEW_READS: Final = 10
 _MOST_LINES: Final = 4
 
 DIRTY_DEFAULTS: Final = {"dirty_ratio": 20, "dirty_background_ratio": 10}
+
+
+def of_sources(scenario: Scenario) -> Iterator[str]:
+    """Give what the readers of other formats have to say: sizes that were inferred, options without effect.
+
+    Parameters
+    ----------
+    scenario : Scenario
+
+    Yields
+    ------
+    str
+    """
+    for _, _, notes in scenario.sources:
+        yield from _few(f"{place}: {text}" for place, text in notes)
 
 
 def of_machine(scenario: Scenario) -> Iterator[str]:
@@ -82,6 +97,7 @@ def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]
     ------
     str
     """
+    yield from of_sources(scenario)
     hosts = _hosts(scenario.machine)
     yield from _few(_dead_keys(hosts))
     for result in results:

@@ -1,11 +1,13 @@
 """Arguments and options that mean the same in every sub-command."""
 
+import functools
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import click
 
@@ -13,6 +15,7 @@ from pagecast._core import MODELS
 from pagecast.api import Scenario, load_machine
 from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
+from pagecast.workloads import Reading, as_toml, format_of
 
 __all__ = [
     "FileName",
@@ -27,11 +30,15 @@ __all__ = [
     "measured_directory",
     "models",
     "overrides",
+    "reading",
     "residency",
     "results",
     "sample_hz",
     "scenario",
 ]
+
+AS_IT_IS: Final = Reading()
+"""By its content and name, as recorded."""
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -215,11 +222,85 @@ def machine(what: str) -> Callable[[_F], _F]:
     )
 
 
-def load_scenario(name: Path, overrides: tuple[str, ...], machine: str | None = None) -> Scenario:
-    """Read a scenario from a file, or from stdin if it is called ``-``; `machine` stands for its own."""
-    if machine is not None:
-        from pagecast.comparison.machines import as_toml
+def reading(function: _F) -> _F:
+    """Add the options for a SCENARIO in another format, which come as one `Reading`."""
 
+    @functools.wraps(function)
+    def gathered(*args: Any, **kwargs: Any) -> Any:
+        names = [field.name for field in fields(Reading)]
+        chosen = {name: kwargs.pop(f"reading_{name}") for name in names}
+        return function(*args, reading=Reading(**chosen), **kwargs)
+
+    decorated: Any = gathered
+    for add in (
+        click.option(
+            "--columns",
+            "reading_columns",
+            type=Text(),
+            metavar="NAME=N,...",
+            help="Columns of a table without a known header: time=0,op=3,offset=4,bytes=5.",
+        ),
+        click.option(
+            "--lenient",
+            "reading_lenient",
+            is_flag=True,
+            help="Pass over lines and options that are not understood, and say so.",
+        ),
+        click.option(
+            "--replay",
+            "reading_replay",
+            type=click.Choice(["closed", "open"]),
+            default="closed",
+            help="An operation of a recording waits for the one before (closed), or begins at its time.",
+        ),
+        click.option(
+            "--pace",
+            "reading_pace",
+            type=Text(),
+            default="recorded",
+            metavar="PACE",
+            help="Time between operations of a recording: recorded (the default), fast (none), or a factor.",
+        ),
+        click.option(
+            "--files-in",
+            "reading_files_in",
+            type=Text(),
+            metavar="PATH",
+            help="Where relative paths are on the machine, and those under no mount; default its only mount.",
+        ),
+        click.option(
+            "--format",
+            "reading_format",
+            type=Text(),
+            metavar="NAME",
+            help="Format of a SCENARIO that is none of ours; by default its content and name tell.",
+        ),
+    ):
+        decorated = add(decorated)
+    return cast(_F, decorated)
+
+
+def load_scenario(
+    name: Path,
+    overrides: tuple[str, ...],
+    machine: str | None = None,
+    reading: Reading = AS_IT_IS,
+    *,
+    is_run: bool = False,
+) -> Scenario:
+    """Read a scenario or a workload of another format from a file, or from stdin if it is called ``-``.
+
+    `machine` stands for that of a scenario; a workload needs one, but for a run.
+    """
+    form = reading.format or format_of(name)
+    if form is not None:
+        if machine is None and not is_run:
+            raise ScenarioError(
+                f"{shown(name)}: is a workload ({form}), and no machine is given; add --machine FILE, "
+                "or a name of `pagecast machine list`"
+            )
+        return Scenario.from_workload(name, machine=machine, reading=reading, set=overrides)
+    if machine is not None:
         load_machine(machine)  # what is wrong in it is its own fault, and not that of the scenario
         overrides = (f"machine={{ from = {as_toml(machine)} }}", *overrides)
     if str(name) != "-":

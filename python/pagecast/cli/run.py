@@ -10,6 +10,7 @@ from pagecast._core import format_bytes
 from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions, tell_busy
+from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
     from pagecast.running import Measured, Plan
@@ -21,6 +22,7 @@ __all__ = ["command"]
 @options.scenario
 @options.measured_directory
 @options.overrides
+@options.reading
 @click.option(
     "--dry-run", is_flag=True, help="Print how much would be written and whether it fits; do nothing."
 )
@@ -44,6 +46,7 @@ def command(
     scenario: Path,
     directory: Path,
     overrides: tuple[str, ...],
+    reading: Reading,
     dry_run: bool,
     keep: bool,
     sample_hz: int,
@@ -78,14 +81,14 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
-    loaded = options.load_scenario(scenario, overrides)
-    from pagecast.cli.notices import of_overrides
+    loaded = options.load_scenario(scenario, overrides, reading=reading, is_run=True)
+    from pagecast.cli.notices import of_overrides, of_sources
     from pagecast.running import Plan, check_tracing
 
     if trace:
         check_tracing()
     plan = Plan(loaded, residency=residency, per_call=per_call)
-    for line in of_overrides(overrides):
+    for line in (*of_overrides(overrides), *of_sources(loaded)):
         click.echo(f"Note: {line}", err=True)
     _tell(plan, directory)
     if dry_run:

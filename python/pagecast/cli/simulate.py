@@ -9,6 +9,7 @@ from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.result import Result
+from pagecast.workloads import Reading
 
 __all__ = ["command"]
 
@@ -18,6 +19,7 @@ __all__ = ["command"]
 @options.machine("Machine file, or the name of a shipped machine")
 @options.models
 @options.overrides
+@options.reading
 @click.option(
     "--seed",
     type=options.Seed(),
@@ -40,6 +42,7 @@ def command(
     machine: str | None,
     models: tuple[str, ...],
     overrides: tuple[str, ...],
+    reading: Reading,
     seed: int,
     residency: str | None,
     threads: int | None,
@@ -50,12 +53,15 @@ def command(
 ) -> None:
     """Forecast how long each operation of SCENARIO takes, and why.
 
-    SCENARIO is a TOML file, or - for stdin. Without --model, the models that it names are asked, or all.
+    SCENARIO is a TOML file, or - for stdin. With --machine it may be a file in another format, which
+    `pagecast formats` lists: a fio job, a trace, a workflow. Without --model, the models that it names are
+    asked, or all.
 
     \b
     Examples:
       pagecast simulate scenario.toml
       pagecast simulate scenario.toml --model wrench --model no-cache
+      pagecast simulate job.fio --machine m.toml --model kernel
       pagecast simulate scenario.toml --set machine.memory.size=64GB --out results
       pagecast simulate - --json < scenario.toml | jq .runs[0].operations
 
@@ -66,7 +72,7 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
-    loaded = options.load_scenario(scenario, overrides, machine)
+    loaded = options.load_scenario(scenario, overrides, machine, reading)
     results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
     if out is not None:
         save(results, out, force=force)

@@ -14,6 +14,7 @@ from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.real_runs import cautions
 from pagecast.errors import ProbeError
+from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
     from pagecast.validation import Case
@@ -45,6 +46,7 @@ _SUITES = ("standard", "methods")
 @options.machine("Machine file of this machine, by `pagecast calibrate`")
 @options.models
 @options.overrides
+@options.reading
 @click.option(
     "--runs",
     type=click.IntRange(min=1),
@@ -77,6 +79,7 @@ def command(
     machine: str | None,
     models: tuple[str, ...],
     overrides: tuple[str, ...],
+    reading: Reading,
     runs: int,
     tolerance: float | None,
     sample_hz: int,
@@ -111,7 +114,7 @@ def command(
     if suite is not None and machine is not None:
         cases, left_out = _suite(suite, machine, directory, names, overrides)
     else:
-        cases, left_out = [_scenario(scenario or Path("-"), machine, overrides)], ()
+        cases, left_out = [_scenario(scenario or Path("-"), machine, overrides, reading)], ()
     if tolerance is not None:
         cases = [replace(case, tolerance=replace(case.tolerance, total=tolerance)) for case in cases]
     from pagecast.validation.validating import MODELS, Settings, Validation
@@ -192,10 +195,14 @@ def _suite(
     return [*fit], left_out if names else (*refused, *left_out)
 
 
-def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...]) -> "Case":
+def _scenario(name: Path, machine: str | None, overrides: tuple[str, ...], reading: Reading) -> "Case":
+    from pagecast.cli.notices import of_sources
     from pagecast.validation.validating import case_of
 
-    return case_of(options.load_scenario(name, overrides, machine))
+    loaded = options.load_scenario(name, overrides, machine, reading)
+    for line in of_sources(loaded):
+        click.echo(f"Note: {line}", err=True)
+    return case_of(loaded)
 
 
 def _tell(

@@ -3,42 +3,20 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pagecast._core import parse_bytes
 from pagecast.errors import ScenarioError, StudyError
+from pagecast.workloads import as_toml
 
 if TYPE_CHECKING:
     from pagecast._core import Machine
 
 __all__ = [
-    "as_toml", "cgroups_of", "described", "disk_of", "load", "memory_of", "model_options", "mount_of",
+    "cgroups_of", "described", "disk_of", "load", "memory_of", "model_options", "mount_of",
 ]  # fmt: skip
 
 _NOTHING_TO_DO: Final = '[[process]]\nname = "none"\ndo = [{ exit = true }]\n'
-
-
-def as_toml(machine: str) -> str:
-    """Give a machine as the value of `from`: a shipped name as it is, a file with its whole path.
-
-    Parameters
-    ----------
-    machine : str
-        A shipped name, or a path (with a slash or ``.toml``).
-
-    Returns
-    -------
-    str
-        Quoted; scenarios look for files beside themselves, so a path must be absolute.
-    """
-    from pagecast.arguments import shown
-
-    is_file = "/" in machine or machine.endswith(".toml")
-    source = Path(machine).resolve() if is_file else machine
-    if shown(source) != str(source):
-        raise StudyError(f"{shown(source)}: a scenario can only name what is UTF-8; move the machine file")
-    return json.dumps(str(source))
 
 
 def load(

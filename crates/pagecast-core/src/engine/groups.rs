@@ -210,6 +210,7 @@ impl Part {
             machine: Machine { hosts: Vec::new(), links: Vec::new() },
             files: Vec::new(),
             processes: Vec::new(),
+            sources: Vec::new(),
         };
         Self { scenario, hosts: Vec::new(), processes: Vec::new() }
     }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Placement;
-use crate::units::Bytes;
 
 /// How a workload is read and replayed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Where its files are on the machine.
     pub placement: Placement,
@@ -16,8 +15,6 @@ pub struct Options {
     pub pace: Pace,
     /// Whether they wait for each other.
     pub replay: Replay,
-    /// Sizes of files that are known better than the recording tells them: the path of the workload and its size.
-    pub sizes: Vec<(String, Bytes)>,
     /// The columns of a table without a known header: "time=0,op=3,offset=4,bytes=5".
     pub columns: Option<String>,
     /// What job files ask of the machine and of the shell.
@@ -59,7 +56,26 @@ pub enum Replay {
     Open,
 }
 
+impl Replay {
+    /// The words of a scenario, in the order of the variants.
+    pub const NAMES: [&'static str; 2] = ["closed", "open"];
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Closed, Self::Open];
+}
+
 impl Pace {
+    /// Reads "recorded", "fast", or a factor such as "0.5".
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "recorded" => Some(Self::Recorded),
+            "fast" => Some(Self::Fast),
+            _ => {
+                text.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor > 0.0).map(Self::Scaled)
+            }
+        }
+    }
+
     /// The factor of recorded gaps.
     #[must_use]
     pub fn factor(self) -> f64 {

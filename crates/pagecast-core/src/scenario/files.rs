@@ -103,6 +103,15 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
+    /// Adds a file of a workload, unless the scenario has it by itself.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn add_unless_there(&mut self, file: InitialFile, at: &Place) -> Result<(), ScenarioError> {
+        let is_there = self.mounts.home(file.host, &file.path, at).is_ok_and(|home| self.has(&home));
+        if is_there { Ok(()) } else { self.add(file, false, &|_| at) }
+    }
+
     /// Whether there is a file where the bytes of it are.
     pub fn has(&self, home: &Home) -> bool {
         self.seen.contains(&(home.host, Arc::clone(&home.path)))

@@ -93,6 +93,10 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Table(schema) => reference(schema, definitions),
         Kind::Tables(schema) => named(&reference(schema, definitions), ANY_NAME),
         Kind::List(schema) => json!({ "type": "array", "items": reference(schema, definitions) }),
+        Kind::Either(schemas) => {
+            let each: Vec<Value> = schemas.iter().map(|schema| reference(schema, definitions)).collect();
+            json!({ "type": "array", "items": { "anyOf": each } })
+        }
         Kind::Program => json!({ "type": "array", "items": { "$ref": "#/definitions/operation" } }),
     }
 }

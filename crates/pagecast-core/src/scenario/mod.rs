@@ -31,6 +31,7 @@ mod copies;
 mod disks;
 mod document;
 mod files;
+mod imported;
 mod json_schema;
 mod machine;
 mod machine_file;
@@ -55,6 +56,7 @@ pub(crate) mod testing;
 mod tolerance;
 mod write_cache;
 
+pub use imported::Source;
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;
 pub use print::machine_to_toml;
@@ -80,6 +82,8 @@ pub struct Scenario {
     pub files: Vec<InitialFile>,
     /// Processes in the order of the file. Those that `after` names exist, and nobody waits for himself.
     pub processes: Vec<Process>,
+    /// The files in other formats that some of the processes come from.
+    pub sources: Vec<Source>,
 }
 
 impl Scenario {
@@ -111,14 +115,17 @@ impl Scenario {
                 .at
                 .error("there is no process to simulate", "add [[process]] with a name and do = [ ... ]"));
         }
-        let files = files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?;
+        let mut files = files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?;
+        let (processes, sources) =
+            processes::read_processes(processes, &hosts, &mounts, &mut files, base_dir)?;
         Ok(Self {
             origin: origin.to_owned(),
             models: models::read_models(&root)?,
             model_options: models::read_options(&root)?,
             residency: root.word("residency", &[Residency::End, Residency::Operation])?.unwrap_or_default(),
             tolerance: tolerance::read_tolerance(&root)?,
-            processes: processes::read_processes(processes, &hosts, &mounts, &files)?,
+            processes,
+            sources,
             files: files.files,
             machine,
         })
@@ -143,6 +150,7 @@ impl Scenario {
             tolerance: Tolerance::default(),
             files,
             processes,
+            sources: Vec::new(),
             machine,
         })
     }

@@ -1,5 +1,6 @@
 //! Reads `[[process]]`: the programs, their hosts, their order and their operations.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -9,6 +10,7 @@ use super::certain::Certain;
 use super::cgroups::cgroup_of;
 use super::document::{Node, Place, Value, shorten};
 use super::files::Files;
+use super::imported::{Source, import, is_imported};
 use super::network::{Hosts, host_of};
 use super::paths::Mounts;
 use super::program::{Role, Use, differs_by_copy, read_program};
@@ -28,7 +30,7 @@ const NAMED_IN_CIRCLE: usize = 8;
 /// a run that gets long can be seen to do so.
 const MOST_EMPTY: u64 = 10_000_000;
 
-/// Reads all processes and their copies.
+/// Reads all processes and their copies, and the files that have some in another format; `base` is the folder of the scenario.
 ///
 /// # Errors
 /// Whatever is wrong in one of them, and what [`Processes`] refuses.
@@ -36,16 +38,22 @@ pub fn read_processes(
     list: &[Node],
     hosts: &Hosts<'_>,
     mounts: &Mounts<'_>,
-    files: &Files<'_>,
-) -> Result<Vec<Process>, ScenarioError> {
+    files: &mut Files<'_>,
+    base: &Path,
+) -> Result<(Vec<Process>, Vec<Source>), ScenarioError> {
     let (mut processes, mut certain) = (Processes::default(), Certain::default());
+    let mut sources = Vec::new();
     for node in list {
+        if is_imported(node) {
+            sources.push(import(node, base, hosts, mounts, files, &mut processes)?);
+            continue;
+        }
         let fields = Fields::open(node, &PROCESS, "[[process]]")?;
         read_copies(&fields, hosts, mounts, &mut processes, &mut certain)?;
     }
     let processes = processes.finish()?;
     certain.check(files)?;
-    Ok(processes)
+    Ok((processes, sources))
 }
 
 fn read_copies(
@@ -126,6 +134,8 @@ pub struct Processes {
     by_name: FxHashMap<Arc<str>, usize>,
     /// The names of those that have copies, as written and as patterns, and how many they have.
     copied: Vec<(String, Pattern, u32)>,
+    /// Those of a file in another format, by the name that the scenario gives it.
+    imported: FxHashMap<String, Vec<Arc<str>>>,
     /// How many operations that take no time they have.
     empty: u64,
 }
@@ -149,6 +159,16 @@ impl Processes {
         self.after_at.push(at("after").clone());
         self.found.push(process);
         Ok(())
+    }
+
+    /// The first number of a table of descriptors that no process has.
+    pub fn next_table(&self) -> u32 {
+        self.found.iter().filter_map(|process| process.descriptors).max().map_or(0, |last| last + 1)
+    }
+
+    /// Lets `after` name all processes of an imported file at once.
+    pub fn note_imported(&mut self, name: String, members: Vec<Arc<str>>) {
+        self.imported.insert(name, members);
     }
 
     /// Counts the operations of a process that take no time.
@@ -187,6 +207,9 @@ impl Processes {
     fn resolve_after(&mut self) -> Result<Vec<Vec<usize>>, ScenarioError> {
         let mut order = Vec::with_capacity(self.found.len());
         for (process, at) in self.found.iter_mut().zip(&self.after_at) {
+            let named = std::mem::take(&mut process.after).into_iter();
+            let all = named.flat_map(|name| self.imported.get(&*name).cloned().unwrap_or_else(|| vec![name]));
+            process.after = all.collect();
             let mut before = Vec::with_capacity(process.after.len());
             for name in &mut process.after {
                 let Some((known, &index)) = self.by_name.get_key_value(name) else {

@@ -6,6 +6,7 @@ use super::residency::Residency;
 use super::{copies, mapped, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
+use crate::readers::Replay;
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
@@ -28,7 +29,7 @@ pub static SCENARIO: Schema = Schema {
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts, by name"),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
-        may("process", Kind::List(&PROCESS), "Programs that run"),
+        may("process", Kind::Either(&[&PROCESS, &IMPORTED]), "Programs that run"),
     ],
 };
 
@@ -123,6 +124,49 @@ pub static PROCESS: Schema = Schema {
         may("count", Kind::Whole(1, MOST_COPIES), "How many copies; default 1"),
         may("after", Kind::Texts, "Processes that must have ended before"),
         may("start", Kind::Time, "Earliest start; default \"0 s\""),
+        may("host", Kind::Text, "Where it runs; default the first host"),
+        may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
+    ],
+};
+
+/// `[[process]]` with `from`.
+pub static IMPORTED: Schema = Schema {
+    name: "imported",
+    keys: &[
+        must(
+            "from",
+            Kind::Text,
+            "File with processes in another format; a path relative to this file, or \"-\" for standard input",
+        ),
+        may("format", Kind::Text, "Which format; default: by its content and the end of its name"),
+        may(
+            "name",
+            Kind::Text,
+            "Stands before the names of its processes, with a dot; default: nothing does",
+        ),
+        may(
+            "files_in",
+            Kind::Path,
+            "Directory for its relative paths and those under no mount; default: the only mount, or /",
+        ),
+        may(
+            "pace",
+            Kind::Text,
+            "Time between the operations of a recording: \"recorded\" (the default), \"fast\" for none, or a factor such as \"0.5\"",
+        ),
+        may(
+            "replay",
+            Kind::Word(&Replay::NAMES),
+            "\"closed\" (the default): an operation waits for the one before; \"open\": it begins at its recorded time",
+        ),
+        may("lenient", Kind::Flag, "Passes over what is not understood, and says so; default false"),
+        may(
+            "columns",
+            Kind::Text,
+            "Columns of a table without a known header: \"time=0,op=3,offset=4,bytes=5\"",
+        ),
+        may("after", Kind::Texts, "Processes that must have ended before any of its begins"),
+        may("start", Kind::Time, "Earliest start of its first one; default \"0 s\""),
         may("host", Kind::Text, "Where it runs; default the first host"),
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
     ],

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::error::SimulationError;
+use pagecast_core::readers::Level;
+use pagecast_core::scenario::Source;
 use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
@@ -31,6 +33,8 @@ pub struct Job<'a> {
     pub files: &'a [InitialFile],
     /// The processes.
     pub processes: &'a [Process],
+    /// The files in other formats that some of them come from.
+    pub sources: &'a [Source],
     /// True if the table of files has rows after each operation.
     pub looks_after_each: bool,
     /// Of every how many calls of a read or write the time is noted, if it is.
@@ -310,6 +314,11 @@ fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Res
 /// Refuses what one machine, and an ordinary process on it, does not have.
 fn check_real(job: &Job<'_>) -> Result<(), RunError> {
     let unreal = |what: String, remedy| RunError::Unreal { place: job.origin.to_owned(), what, remedy };
+    if let Some(source) = job.sources.iter().find(|source| source.level != Level::Files) {
+        let of = if source.level == Level::Blocks { "a device" } else { "numbered objects" };
+        let what = format!("{}, whose requests are to {of} and not to files,", source.name);
+        return Err(unreal(what, "simulate it"));
+    }
     if job.hosts.len() > 1 {
         let what = format!("a scenario of {} hosts ({})", job.hosts.len(), job.hosts.join(", "));
         return Err(unreal(what, "give it one [machine]"));

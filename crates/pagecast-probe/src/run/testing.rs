@@ -31,6 +31,7 @@ pub(super) fn job<'a>(files: &'a [InitialFile], processes: &'a [Process]) -> Job
         mounts: vec![("/data", false)],
         files,
         processes,
+        sources: &[],
         looks_after_each: false,
         per_call: None,
     }

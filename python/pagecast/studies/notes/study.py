@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
-from pagecast.comparison import machines
 from pagecast.comparison.rows import RIVALS, Row
 from pagecast.errors import StudyError
 from pagecast.studies.notes.note import Case, Note
 from pagecast.studies.notes.outcome import NoteOutcome
 from pagecast.studies.notes.report import PRESENTATION
 from pagecast.studies.skeleton import Asked, Study
+from pagecast.workloads import as_toml
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -34,7 +34,7 @@ def study_of(note: Note) -> Study[NoteOutcome]:
 
 def simulate_case(case: Case, *, model: str, machine: str, overrides: Sequence[str]) -> "Result":
     """Simulate the programs of a case on a machine under a model."""
-    text = f"machine.from = {machines.as_toml(machine)}\n\n{case.text}"
+    text = f"machine.from = {as_toml(machine)}\n\n{case.text}"
     scenario = Scenario.from_toml(text, origin=case.scenario, set=overrides)
     return simulate(scenario, model=model)
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from pagecast.api import Scenario, load_machine, simulate
-from pagecast.comparison.machines import as_toml, described
+from pagecast.comparison.machines import described
 from pagecast.studies.skeleton import Simulate
 from pagecast.studies.wrench_cache.experiments import Case, Experiment, default_machine
+from pagecast.workloads import as_toml
 
 if TYPE_CHECKING:
     from pagecast.result import Result

@@ -1,0 +1,180 @@
+//! Reads `[[process]]` with `from`: the processes and files of a workload in another format.
+//!
+//! A path of the workload stays where a mount covers it; every other one goes below `files_in`. Files that the scenario has by
+//! itself, as `[[file]]`, keep the size that it gives them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::cgroups::cgroup_of;
+use super::document::{Node, Place, shorten};
+use super::files::Files;
+use super::network::{Hosts, host_of};
+use super::paths::Mounts;
+use super::processes::Processes;
+use super::schema::IMPORTED;
+use super::table::Fields;
+use crate::error::ScenarioError;
+use crate::machine::Host;
+use crate::nearest::{hint, list};
+use crate::readers::{
+    FORMATS, Format, Input, Level, Options, Pace, Placement, Replay, format_called, format_of,
+};
+use crate::units::{Bytes, Nanos};
+use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
+
+/// A file in another format that processes of a scenario come from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file.
+    pub name: String,
+    /// The name of its format.
+    pub format: &'static str,
+    /// What its requests are made to.
+    pub level: Level,
+    /// What its reader has to say.
+    pub notes: Vec<Note>,
+}
+
+/// True if the table is one of these.
+pub fn is_imported(node: &Node) -> bool {
+    node.as_table().is_some_and(|table| table.get("from").is_some())
+}
+
+/// Adds the processes and files of a workload.
+///
+/// # Errors
+/// A file that cannot be read, and names and files that others have.
+pub fn import(
+    node: &Node,
+    base: &Path,
+    hosts: &Hosts<'_>,
+    mounts: &Mounts<'_>,
+    files: &mut Files<'_>,
+    processes: &mut Processes,
+) -> Result<Source, ScenarioError> {
+    let fields = Fields::open(node, &IMPORTED, "[[process]]")?;
+    let host = host_of(&fields, hosts)?;
+    let options = options(&fields, mounts.host(host))?;
+    let (input, name) = open(&fields, base)?;
+    let format = format(&fields, &input)?;
+    let Workload { files: its_files, processes: its_processes, notes } = (format.read)(input, &options)?;
+    for file in its_files {
+        let file =
+            InitialFile { host, path: file.path, size: file.size, cached: Bytes::ZERO, dirty: Bytes::ZERO };
+        files.add_unless_there(file, fields.at)?;
+    }
+    let adding = Adding {
+        prefix: fields.get::<String>("name")?,
+        host,
+        cgroup: cgroup_of(&fields, mounts.host(host))?,
+        after: fields.get::<Vec<String>>("after")?.unwrap_or_default(),
+        start: fields.get("start")?.unwrap_or(Nanos::ZERO),
+        table: processes.next_table(),
+    };
+    let mut names = Vec::with_capacity(its_processes.len());
+    for process in its_processes {
+        let process = adding.process(process);
+        names.push(Arc::clone(&process.name));
+        processes.add(process, false, &|key| fields.place(key))?;
+    }
+    if let Some(prefix) = adding.prefix {
+        processes.note_imported(prefix, names);
+    }
+    Ok(Source { name, format: format.name, level: format.level, notes })
+}
+
+/// What all processes of a workload get from the scenario.
+struct Adding {
+    prefix: Option<String>,
+    host: usize,
+    cgroup: Option<usize>,
+    after: Vec<String>,
+    start: Nanos,
+    /// The first number of a table of descriptors that is free.
+    table: u32,
+}
+
+impl Adding {
+    fn process(&self, process: WorkloadProcess) -> Process {
+        let name = |name: &Arc<str>| match &self.prefix {
+            Some(prefix) => format!("{prefix}.{name}").into(),
+            None => Arc::clone(name),
+        };
+        let outer = self.after.iter().map(|name| name.as_str().into()).filter(|_| process.after.is_empty());
+        Process {
+            name: name(&process.name),
+            host: self.host,
+            cgroup: self.cgroup,
+            after: process.after.iter().map(name).chain(outer).collect(),
+            start: self.start + process.start,
+            descriptors: process.descriptors.map(|table| self.table + table),
+            program: process.program,
+        }
+    }
+}
+
+fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
+    let pace = match fields.get::<String>("pace")? {
+        None => Pace::default(),
+        Some(text) => Pace::parse(&text).ok_or_else(|| {
+            let what = format!("`pace` is \"{}\"", shorten(&text));
+            fields
+                .place("pace")
+                .error(what, "write \"recorded\", \"fast\", or a factor above 0 such as \"0.5\"")
+        })?,
+    };
+    Ok(Options {
+        placement: placement(fields, host)?,
+        lenient: fields.get("lenient")?.unwrap_or(false),
+        pace,
+        replay: fields.word("replay", &Replay::ALL)?.unwrap_or_default(),
+        columns: fields.get("columns")?,
+    })
+}
+
+fn placement(fields: &Fields<'_>, host: &Host) -> Result<Placement, ScenarioError> {
+    let mounts: Vec<String> = host.mounts.iter().map(|mount| mount.path.clone()).collect();
+    let dir = match (fields.get::<String>("files_in")?, mounts.as_slice()) {
+        (Some(dir), _) => dir,
+        (None, [only]) => only.clone(),
+        (None, mounts) if mounts.iter().any(|mount| mount == "/") => "/".to_owned(),
+        (None, mounts) => {
+            let mounts: Vec<&str> = mounts.iter().map(String::as_str).collect();
+            let known = if mounts.is_empty() { "none".to_owned() } else { list(&mounts) };
+            let what = format!("it is not said where on host `{}` the files of a workload are", host.name);
+            return Err(fields.at.error(what, format!("add files_in = \"/...\" (mounts: {known})")));
+        }
+    };
+    Ok(Placement { mounts, dir })
+}
+
+fn open(fields: &Fields<'_>, base: &Path) -> Result<(Input, String), ScenarioError> {
+    let from = fields.need::<String>("from")?;
+    if from == "-" {
+        return Ok((Input::open(Path::new("-"), "<stdin>")?, "<stdin>".to_owned()));
+    }
+    let path = base.join(&from);
+    let name = path.display().to_string();
+    let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
+    let input = Input::open(&path, &name).map_err(|error| {
+        let at: &Place = fields.place("from");
+        at.error(format!("\"{}\" {}", shorten(&name), error.what), error.remedy)
+    })?;
+    Ok((input, name))
+}
+
+fn format(fields: &Fields<'_>, input: &Input) -> Result<&'static Format, ScenarioError> {
+    let known = || FORMATS.iter().map(|format| format.name);
+    match fields.get::<String>("format")? {
+        Some(name) => format_called(&name).ok_or_else(|| {
+            let what = format!("there is no format `{}`", shorten(&name));
+            fields.place("format").error(what, hint(&name, known(), "formats"))
+        }),
+        None => format_of(&input.origin, &input.head).ok_or_else(|| {
+            let what = format!("\"{}\" is of no format that is known", shorten(&input.origin));
+            let names: Vec<&str> = known().collect();
+            fields.place("from").error(what, format!("name it with format = \"...\": {}", list(&names)))
+        }),
+    }
+}

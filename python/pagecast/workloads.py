@@ -1,0 +1,104 @@
+"""Scenarios from files in other formats: a fio job, a trace, a workflow."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pagecast._core import workload_format
+from pagecast.arguments import check_path, shown
+from pagecast.errors import ScenarioError
+
+__all__ = ["Reading", "as_toml", "format_of", "scenario_text"]
+
+ANY_MACHINE: Final = (
+    'machine = { cores = 1, memory = { size = "1 EB", read = "1 GB/s", write = "1 GB/s" }, '
+    'disk.any = { size = "1 EB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
+)
+"""For a real run, which takes nothing of a machine but its mounts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file in another format is read and replayed.
+
+    Parameters
+    ----------
+    format : str, optional
+        By its content and name if not given.
+    files_in : str, optional
+        Directory of the machine for relative paths and those under no mount; the only mount, or ``/``, if not
+        given.
+    pace : str or float
+        Time between the operations of a recording: "recorded", "fast" for none, or a factor.
+    replay : {"closed", "open"}
+        Whether an operation waits for the one before or begins at its recorded time.
+    lenient : bool
+        Pass over what is not understood.
+    columns : str, optional
+        Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
+    """
+
+    format: str | None = None
+    files_in: str | None = None
+    pace: str | float = "recorded"
+    replay: str = "closed"
+    lenient: bool = False
+    columns: str | None = None
+
+
+def as_toml(machine: str) -> str:
+    """Give a machine as the value of `from`: a shipped name as it is, a file with its whole path.
+
+    Parameters
+    ----------
+    machine : str
+        A shipped name, or a path (with a slash or ``.toml``).
+
+    Returns
+    -------
+    str
+        Quoted; scenarios look for files beside themselves, so a path must be absolute.
+    """
+    is_file = "/" in machine or machine.endswith(".toml")
+    source = Path(machine).resolve() if is_file else machine
+    if shown(source) != str(source):
+        raise ScenarioError(f"{shown(source)}: a scenario can only name what is UTF-8; move the machine file")
+    return json.dumps(str(source))
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """Give the format of a file with programs; None for a scenario, or a file that cannot be read."""
+    name = check_path("path", path)
+    return None if name.endswith(".toml") or name == "-" else workload_format(name)
+
+
+def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Reading) -> str:
+    """Give the scenario, as TOML, that runs the programs of a file on a machine.
+
+    Parameters
+    ----------
+    path : path-like
+        ``-`` for standard input.
+    machine : str or None
+        Value of `from`, quoted; None for a run on this machine.
+    reading : Reading
+    """
+    name = check_path("path", path)
+    absolute = name if name == "-" else str(Path(name).resolve())
+    if shown(absolute) != absolute:
+        raise ScenarioError(f"{shown(name)}: a scenario can only name what is UTF-8; rename the file")
+    keys: dict[str, object] = {"from": absolute if name == "-" else name}
+    for key in ("format", "files_in", "columns"):
+        if (value := getattr(reading, key)) is not None:
+            keys[key] = value
+    if reading.pace != "recorded":
+        keys["pace"] = str(reading.pace)
+    if reading.replay != "closed":
+        keys["replay"] = reading.replay
+    if reading.lenient:
+        keys["lenient"] = True
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    head = ANY_MACHINE if machine is None else f"machine = {{ from = {machine} }}"
+    return "\n".join([head, "[[process]]", *lines, ""])
