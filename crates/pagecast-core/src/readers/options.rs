@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Placement;
+use crate::units::Bytes;
 
 /// How a workload is read and replayed.
 #[derive(Clone, Debug, Default)]

@@ -326,7 +326,9 @@ impl Running {
             self.stage = Stage::Finish;
             return;
         }
-        if !job.time_based && (self.has_moved_all() || self.issued_in_loop >= most_in_loop) {
+        // fio counts only requests that were queued: a synchronous engine goes on until its files have no more.
+        let has_looped = !job.engine.is_synchronous() && self.issued_in_loop >= most_in_loop;
+        if !job.time_based && (self.has_moved_all() || has_looped) {
             self.stage = Stage::Finish;
             return;
         }

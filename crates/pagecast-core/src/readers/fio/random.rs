@@ -38,13 +38,12 @@ pub enum Use {
 /// The seed of one generator of the `thread`-th thread of a run, from 1.
 pub fn seed(job: &Job, thread: u64, of: Use) -> u64 {
     let at = of as u64;
+    // `randseed` changes the offsets with `randrepeat=0` alone: fio seeds them before it takes notice of it.
+    if of == Use::Blocks && job.rand_repeat {
+        return FIXED_SEED.wrapping_mul(thread);
+    }
     if job.all_rand_repeat {
         return FIXED_SEED.wrapping_mul(thread).wrapping_add(at);
-    }
-    // With `randseed` the offsets are of its seed, otherwise they are of the fixed one.
-    let is_fixed = job.rand_repeat && job.rand_seed.is_none();
-    if of == Use::Blocks && is_fixed {
-        return FIXED_SEED.wrapping_mul(thread);
     }
     // `randrepeat=0` asks the system for seeds; a simulation takes some that are not the usual ones.
     let unlike = if job.rand_repeat { 0 } else { 0x5eed_0000 };
@@ -93,7 +92,9 @@ impl Random {
     }
 
     fn warmed_up(mut self) -> Self {
-        (0..6).for_each(|_| drop(self.next()));
+        for _ in 0..6 {
+            self.next();
+        }
         self
     }
 
