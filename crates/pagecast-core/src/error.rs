@@ -61,6 +61,48 @@ pub enum SimulationError {
         /// The path.
         path: Arc<str>,
     },
+    /// EBADF: a descriptor that is not open.
+    #[error("{}: process `{}` does a {operation} of {path} through descriptor {fd} {}, which is not open; open the file with `fd = {fd}` before", at.place, at.process, moment(at.time))]
+    NotOpen {
+        /// The place.
+        at: Blame,
+        /// The operation.
+        operation: &'static str,
+        /// The path that it gives.
+        path: Arc<str>,
+        /// The number.
+        fd: u32,
+    },
+    /// A call that needs a descriptor.
+    #[error("{}: process `{}` does a {operation} {} without a descriptor; give it the `fd` of an open file", at.place, at.process, moment(at.time))]
+    NoDescriptor {
+        /// The place.
+        at: Blame,
+        /// The operation.
+        operation: &'static str,
+    },
+    /// EEXIST: a name that is taken.
+    #[error("{}: process `{}` does a {operation} to {path} {}, which exists; unlink it before, or choose another name", at.place, at.process, moment(at.time))]
+    Exists {
+        /// The place.
+        at: Blame,
+        /// The operation.
+        operation: &'static str,
+        /// The name.
+        path: Arc<str>,
+    },
+    /// EXDEV: two names on two file systems.
+    #[error("{}: process `{}` does a {operation} of {path} to {to} {}, which is on another mount; copy the file instead", at.place, at.process, moment(at.time))]
+    OtherMount {
+        /// The place.
+        at: Blame,
+        /// The operation.
+        operation: &'static str,
+        /// The name.
+        path: Arc<str>,
+        /// The new one.
+        to: Arc<str>,
+    },
     /// A read that goes beyond the end of its file.
     #[error("{}: process `{}` reads {bytes} at offset {} of {path}, which has {size} {}; read less or make the file larger", at.place, at.process, Bytes(*offset), moment(at.time))]
     BeyondEnd {

@@ -1,5 +1,5 @@
-//! Simulates a scenario under a model: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files,
-//! no wall clock; no global state but the question of each thread whether to [`stop`].
+//! Simulates a scenario under a model: (scenario, model, seed) -> result. No Python, no real input or output but reading machine files
+//! and workloads (a long one goes into a temporary file), no wall clock; no global state but the question of each thread whether to [`stop`].
 //!
 //! A module imports those of lower lines alone; those of one line do not know each other. `tests/structure.rs` reads this list, and fails on
 //! a circle of more than three files.
@@ -11,6 +11,7 @@
 //! fs                                           names, sizes and places of files, and other hosts' files
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
 //! flow, cawl                                   share resources among flows; equations of a published model
+//! trace                                        recordings of workloads in binary form
 //! result, error, stop, nearest, chunks, least  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
 //! keys, stdio                                  keys of machine files; streams of libraries
@@ -81,6 +82,7 @@ pub mod result;
 pub mod scenario;
 pub mod stdio;
 pub mod stop;
+pub mod trace;
 pub mod units;
 pub mod workload;
 

@@ -476,11 +476,19 @@ impl Action {
         }
     }
 
-    /// The other file, which it writes and makes if it is not there: that of a copy.
+    /// The other path, which is there afterwards: that of a copy, or the new name of a file.
     #[must_use]
     pub fn target(&self) -> Option<&Arc<str>> {
         match self {
-            Self::Copy { to, .. } => Some(to),
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn target_mut(&mut self) -> Option<&mut Arc<str>> {
+        match self {
+            Self::Copy { to, .. } | Self::Rename { to, .. } | Self::Link { to, .. } => Some(to),
             _ => None,
         }
     }
@@ -502,6 +510,13 @@ impl Action {
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
+            Self::Seek { .. }
+            | Self::Duplicate { .. }
+            | Self::Link { .. }
+            | Self::Mkdir { .. }
+            | Self::Rmdir { .. }
+            | Self::Stat { .. }
+            | Self::Fallocate { .. } => true,
             _ => false,
         }
     }

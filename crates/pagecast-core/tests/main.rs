@@ -29,6 +29,7 @@ mod kernel_wbt;
 mod kernel_writes;
 mod mapped;
 mod mixed_methods;
+mod names;
 mod nfs;
 mod operations;
 mod partial_blocks;

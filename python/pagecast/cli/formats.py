@@ -30,4 +30,5 @@ def command(as_json: bool) -> None:
         return
     width = max((len(each["format"]) for each in found), default=0)
     for each in found:
-        click.echo(f"{each['format']:{width}}  {each['what']} ({', '.join(each['endings'])})")
+        endings = f" ({', '.join(each['endings'])})" if each["endings"] else ""
+        click.echo(f"{each['format']:{width}}  {each['what']}{endings}")

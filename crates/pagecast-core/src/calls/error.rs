@@ -4,14 +4,23 @@ use std::sync::Arc;
 
 use crate::fs::Span;
 use crate::units::Bytes;
+use crate::workload::Fd;
 
-/// The memory of a host by node.
+/// The reason for which a system call is refused.
 #[derive(Clone, Debug)]
 pub(crate) enum CallError {
     /// A path that no mount covers.
     NoMount { path: Arc<str> },
     /// ENOENT.
     NoSuchFile { operation: &'static str, path: Arc<str> },
+    /// EBADF.
+    NotOpen { operation: &'static str, path: Arc<str>, fd: Fd },
+    /// A call that only a descriptor can have.
+    NoDescriptor { operation: &'static str },
+    /// EEXIST.
+    Exists { operation: &'static str, path: Arc<str> },
+    /// EXDEV.
+    OtherMount { operation: &'static str, path: Arc<str>, to: Arc<str> },
     /// A read that goes beyond the end of its file.
     BeyondEnd { path: Arc<str>, span: Span, size: Bytes },
     /// O_DIRECT with bytes that are not whole blocks: EINVAL.

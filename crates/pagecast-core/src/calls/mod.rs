@@ -6,10 +6,13 @@
 //! Left out: operations of several calls (streams, copies) and those without one (computing, waiting). `engine` builds the former from
 //! [`Caller::read`] and [`Caller::write`].
 
+mod descriptors;
 mod error;
 mod memory;
+mod names;
 mod operations;
 
+pub(crate) use descriptors::Descriptors;
 pub(crate) use error::CallError;
 pub(crate) use memory::{Anonymous, Task};
 pub(crate) use operations::{Begun, Caller, Transfer, Wants, check_fits, locate};

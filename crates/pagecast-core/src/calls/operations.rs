@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::descriptors::Descriptors;
 use super::error::CallError;
 use super::memory::{Anonymous, Task};
 use crate::fs::nfs::Direction;
@@ -10,7 +11,7 @@ use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
 use crate::machine::{Host, Machine, MountSource};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, OpenFlag, OpenFlags};
+use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags};
 
 /// A task with all that its calls see and change.
 pub(crate) struct Caller<'c, M> {
@@ -20,6 +21,7 @@ pub(crate) struct Caller<'c, M> {
     pub mounts: &'c [Paths],
     pub anonymous: &'c mut Anonymous,
     pub task: &'c mut Task,
+    pub descriptors: &'c mut Descriptors,
     pub operation: OperationId,
     pub host: usize,
     pub cgroup: Option<usize>,
@@ -35,6 +37,8 @@ pub(crate) struct Begun {
     pub wants: Wants,
     /// The size to which the host that keeps its file must cut that, too, if that is another host.
     pub cut_at_home: Option<Bytes>,
+    /// The removal of a file whose last descriptor went on the way. Nobody waits for it.
+    pub aside: Option<Call>,
 }
 
 /// The next step of an operation.
@@ -71,7 +75,7 @@ pub(crate) fn check_fits<M: Deref<Target = Machine>>(
     file: FileId,
     size: Bytes,
 ) -> Result<(), CallError> {
-    let needed = size.saturating_sub(files.size(file));
+    let needed = size.saturating_sub(files.size(file).max(files.reserved(file)));
     if needed <= files.free(file) {
         return Ok(());
     }
@@ -80,10 +84,16 @@ pub(crate) fn check_fits<M: Deref<Target = Machine>>(
 }
 
 impl<M: Deref<Target = Machine>> Caller<'_, M> {
-    /// Begins an operation; `flags` come beside those with which its file was opened. None if it is not one system call.
+    /// Begins an operation through its path or a descriptor; `flags` come beside those with which its file was opened. None if it is not
+    /// one system call.
     ///
     /// Where it is refused nothing has changed.
-    pub(crate) fn begin(&mut self, action: &Action, flags: OpenFlags) -> Result<Option<Begun>, CallError> {
+    pub(crate) fn begin(
+        &mut self,
+        action: &Action,
+        fd: Option<Fd>,
+        flags: OpenFlags,
+    ) -> Result<Option<Begun>, CallError> {
         let begun = match *action {
             Action::Sync => Begun::without_file(Bytes::ZERO, Call::Sync),
             Action::SyncFs { ref path } => {
@@ -100,29 +110,58 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 let bytes = self.give_memory_back(bytes);
                 Begun::without_file(bytes, Call::Free { bytes, owner: self.operation })
             }
-            _ if action.path().is_some() => return self.begin_on_file(action, flags),
+            _ if action.path().is_some() => return self.begin_on_file(action, fd, flags),
             _ => return Ok(None),
         };
         Ok(Some(begun))
     }
 
-    fn begin_on_file(&mut self, action: &Action, flags: OpenFlags) -> Result<Option<Begun>, CallError> {
-        let file = match action {
-            Action::Stream { .. } | Action::Mapped { .. } | Action::Copy { .. } => return Ok(None),
-            _ => self.file_of(action)?,
+    fn begin_on_file(
+        &mut self,
+        action: &Action,
+        fd: Option<Fd>,
+        flags: OpenFlags,
+    ) -> Result<Option<Begun>, CallError> {
+        match action {
+            Action::Stream { .. } | Action::Mapped { .. } | Action::Copy { .. } | Action::Pattern(_) => {
+                return Ok(None);
+            }
+            Action::Rename { .. } | Action::Link { .. } | Action::Mkdir { .. } | Action::Rmdir { .. } => {
+                return self.begin_on_names(action).map(Some);
+            }
+            _ => {}
+        }
+        let file = match (fd, action) {
+            (Some(fd), Action::Open { .. }) => return self.open(fd, action).map(Some),
+            (Some(fd), _) => self.file_behind(fd, action)?,
+            (None, Action::Stat { .. }) => locate(self.files, self.host, action.path().expect("it has one"))?,
+            (None, _) => self.file_of(action)?,
         };
         let begun = match *action {
             Action::Open { truncate, flags, .. } => {
                 self.task.set_flags(file.file, flags);
-                let size = if truncate { Bytes::ZERO } else { self.files.size(file.file) };
-                self.resize(file, size)?
+                self.open_size(file, truncate)?
             }
-            Action::Close { .. } => {
-                self.task.set_flags(file.file, OpenFlags::default());
+            Action::Close { .. } => match fd {
+                Some(fd) => self.close(fd, file),
+                None => {
+                    self.task.set_flags(file.file, OpenFlags::default());
+                    Begun::on(file, Wants::Nothing)
+                }
+            },
+            Action::Seek { offset, .. } => {
+                let fd = fd.ok_or_else(|| CallError::NoDescriptor { operation: action.name() })?;
+                self.descriptors.seek(fd, offset);
                 Begun::on(file, Wants::Nothing)
             }
-            Action::Read { .. } => self.begin_read(file, action, flags)?,
-            Action::Write { .. } => self.begin_write(file, action, flags)?,
+            Action::Duplicate { to, .. } => {
+                let fd = fd.ok_or_else(|| CallError::NoDescriptor { operation: action.name() })?;
+                self.duplicate(fd, to, file)
+            }
+            Action::Stat { .. } => Begun::on(file, Wants::Nothing),
+            Action::Fallocate { mode, offset, bytes, .. } => self.allocate(file, mode, offset, bytes)?,
+            Action::Read { .. } => self.begin_read(file, action, fd, flags)?,
+            Action::Write { .. } => self.begin_write(file, action, fd, flags)?,
             Action::Fsync { .. } => {
                 Begun::on(file, Call::Fsync { file: self.view(file), durable: Integrity::File })
             }
@@ -134,12 +173,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 Begun::on(file, Call::SyncRange { file: self.view(file), offset, bytes, flags })
             }
             Action::Truncate { size, .. } => self.resize(file, size)?,
-            Action::Unlink { .. } => {
-                let before = self.view(file);
-                self.files.remove(file.file);
-                self.task.set_flags(file.file, OpenFlags::default());
-                self.cut(file, before, Bytes::ZERO)
-            }
+            Action::Unlink { ref path } => self.unlink(path)?,
             Action::Fadvise { advice, offset, bytes, .. } => self.advise(file, advice, offset, bytes),
             // mm/readahead.c: ksys_readahead
             Action::Readahead { offset, bytes, .. } => self.advise(file, Advice::WillNeed, offset, bytes),
@@ -173,7 +207,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     }
 
     /// Tells the task's host, and the one that keeps the file, that pages are gone.
-    fn cut(&self, located: Located, before: FileView, size: Bytes) -> Begun {
+    pub(super) fn cut(&self, located: Located, before: FileView, size: Bytes) -> Begun {
         let is_remote = self.files.home(located.file).0 != self.host;
         let begun = Begun::on(located, Call::Truncate { file: before, size });
         Begun { cut_at_home: is_remote.then_some(size), ..begun }
@@ -183,12 +217,18 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         &mut self,
         located: Located,
         action: &Action,
+        fd: Option<Fd>,
         flags: OpenFlags,
     ) -> Result<Begun, CallError> {
-        let Action::Read { offset, bytes, call, buffer, .. } = *action else { unreachable!("it is a read") };
-        let offset = offset.unwrap_or(0);
-        let flags = self.task.flags(located.file).union(flags);
-        let bytes = self.up_to_end(located, offset, bytes);
+        let Action::Read { offset: given, bytes, call, buffer, .. } = *action else {
+            unreachable!("it is a read")
+        };
+        let open = fd.and_then(|fd| self.descriptors.get(fd)).copied();
+        let offset = given.or(open.map(|open| open.position)).unwrap_or(0);
+        let flags = open.map_or_else(|| self.task.flags(located.file), |open| open.flags).union(flags);
+        let rest = self.files.size(located.file).saturating_sub(Bytes(offset));
+        // A read through a descriptor gets what is there; one by path says what the file must have.
+        let bytes = bytes.map_or(rest, |bytes| if open.is_some() { bytes.min(rest) } else { bytes });
         let mut span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
         self.check_flags(located, action, &span, flags)?;
         if flags.is_direct() {
@@ -202,6 +242,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             self.check_room(span.bytes, takes)?;
         }
         self.take_memory(takes);
+        self.move_on(fd.filter(|_| given.is_none()), &span);
         Ok(Begun::of_span(located, &span, self.read(located, &span, flags, fresh)))
     }
 
@@ -230,18 +271,22 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         &mut self,
         located: Located,
         action: &Action,
+        fd: Option<Fd>,
         flags: OpenFlags,
     ) -> Result<Begun, CallError> {
-        let Action::Write { offset, bytes, call, .. } = *action else { unreachable!("it is a write") };
-        let flags = self.task.flags(located.file).union(flags);
-        let offset = match flags.has(OpenFlag::Append) {
+        let Action::Write { offset: given, bytes, call, .. } = *action else { unreachable!("it is a write") };
+        let open = fd.and_then(|fd| self.descriptors.get(fd)).copied();
+        let flags = open.map_or_else(|| self.task.flags(located.file), |open| open.flags).union(flags);
+        let offset = match (flags.has(OpenFlag::Append), open) {
             // Tasks that append at the same time have their places already.
-            true => self.files.taken(located.file).0,
-            false => offset.unwrap_or(self.files.size(located.file).0),
+            (true, _) => self.files.taken(located.file).0,
+            (false, Some(open)) => given.unwrap_or(open.position),
+            (false, None) => given.unwrap_or(self.files.size(located.file).0),
         };
         let span = Span { offset, bytes, piece: call.unwrap_or(bytes).min(bytes) };
         self.check_flags(located, action, &span, flags)?;
         self.take_room(located, &span, flags)?;
+        self.move_on(fd.filter(|_| given.is_none()), &span);
         Ok(Begun::of_span(located, &span, self.write(located, &span, flags)))
     }
 
@@ -406,11 +451,18 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
 
 impl Begun {
     fn without_file(bytes: Bytes, call: Call) -> Self {
-        Self { file: None, offset: 0, bytes, wants: Wants::Call(call), cut_at_home: None }
+        Self { file: None, offset: 0, bytes, wants: Wants::Call(call), cut_at_home: None, aside: None }
     }
 
-    fn on(file: Located, wants: impl Into<Wants>) -> Self {
-        Self { file: Some(file), offset: 0, bytes: Bytes::ZERO, wants: wants.into(), cut_at_home: None }
+    pub(super) fn on(file: Located, wants: impl Into<Wants>) -> Self {
+        Self {
+            file: Some(file),
+            offset: 0,
+            bytes: Bytes::ZERO,
+            wants: wants.into(),
+            cut_at_home: None,
+            aside: None,
+        }
     }
 
     fn of_span(file: Located, span: &Span, wants: Wants) -> Self {

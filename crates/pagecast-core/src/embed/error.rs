@@ -53,6 +53,9 @@ pub enum EmbedError {
     /// A file that is added and is there already.
     #[error("file {0} cannot be added, as it exists; unlink it first, or add another one")]
     FileExists(Arc<str>),
+    /// A new name on another mount: EXDEV.
+    #[error("{0} is on another mount; a file keeps its mount")]
+    OtherMount(Arc<str>),
     /// A read that goes beyond the end of its file.
     #[error("{path} has {size}, and {bytes} at offset {offset} are beyond its end")]
     BeyondEnd {
@@ -161,6 +164,11 @@ impl EmbedError {
                 Self::NoMount { path, mounts: mounts.join(", ") }
             }
             CallError::NoSuchFile { path, .. } => Self::NoSuchFile(path),
+            CallError::NotOpen { operation, .. } | CallError::NoDescriptor { operation } => {
+                Self::NotOurs(operation)
+            }
+            CallError::Exists { path, .. } => Self::FileExists(path),
+            CallError::OtherMount { to, .. } => Self::OtherMount(to),
             CallError::BeyondEnd { path, span: Span { offset, bytes, .. }, size } => {
                 Self::BeyondEnd { path, offset, bytes, size }
             }

@@ -58,7 +58,7 @@ pub use self::disks::Disks;
 pub use self::error::EmbedError;
 pub use self::orders::{Direction, Order, Rate, TaskId, TransferId};
 use self::transfers::Transfers;
-use crate::calls::{self, Anonymous};
+use crate::calls::{self, Anonymous, Descriptors};
 use crate::error::ScenarioError;
 use crate::fs::Namespace;
 use crate::machine::{Host, Machine, MountSource};
@@ -96,6 +96,7 @@ pub struct PageCache {
     vacant: Vec<u32>,
     /// Anonymous memory of all tasks.
     anonymous: Anonymous,
+    descriptors: Descriptors,
     /// What the policy has given way with.
     resumes: Vec<u64>,
     orders: Vec<Order>,
@@ -145,6 +146,7 @@ impl PageCache {
             tasks: Vec::new(),
             vacant: Vec::new(),
             anonymous: Anonymous::default(),
+            descriptors: Descriptors::default(),
             resumes: Vec::new(),
             orders: Vec::new(),
             now: Nanos::ZERO,

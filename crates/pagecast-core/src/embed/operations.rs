@@ -119,7 +119,7 @@ impl PageCache {
         self.check_time(now)?;
         self.check_not_late(now)?;
         self.idle(task)?;
-        let begun = self.caller(task).begin(action, flags);
+        let begun = self.caller(task).begin(action, None, flags);
         let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(action.name()))?;
         self.come_to(now);
         let state = self.task_mut(task);
@@ -148,6 +148,7 @@ impl PageCache {
             mounts: self.transfers.mounts(),
             anonymous: &mut self.anonymous,
             task: &mut state.calls,
+            descriptors: &mut self.descriptors,
             operation: OperationId(task.0),
             host: 0,
             cgroup: None,

@@ -44,7 +44,7 @@ impl<'a, N: Network> Engine<'a, N> {
 
     /// Begins an operation that is one system call.
     fn begin_call(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
-        let begun = self.caller(at).begin(&operation.action, OpenFlags::default());
+        let begun = self.caller(at).begin(&operation.action, operation.fd, OpenFlags::default());
         let begun = self.blamed(at, operation.line, begun)?.expect("all others are one call");
         if let (Action::Unlink { .. }, Some(located)) = (&operation.action, begun.file) {
             self.forget_stream(at, located.file);
@@ -65,6 +65,10 @@ impl<'a, N: Network> Engine<'a, N> {
             let (home, _) = self.namespace.home(located.file);
             let call = Call::Truncate { file: self.view_at_home(located.file), size };
             self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
+        }
+        if let Some(call) = begun.aside {
+            let host = self.processes[at as usize].host;
+            self.request(host, &Request { operation: OperationId::NOBODY, call })?;
         }
         self.ask(at, begun.wants)
     }
@@ -91,6 +95,7 @@ impl<'a, N: Network> Engine<'a, N> {
             mounts: &host.mounts,
             anonymous: &mut host.anonymous,
             task: &mut process.task,
+            descriptors: &mut self.tables[process.table as usize].descriptors,
             operation: OperationId(at),
             host: process.host as usize,
             cgroup: self.scenario.processes[at as usize].cgroup,

@@ -106,6 +106,13 @@ impl<N: Network> Engine<'_, N> {
         self.active -= 1;
         let followers = std::mem::take(&mut process.followers);
         let host = process.host;
+        let table = &mut self.tables[process.table as usize];
+        table.users -= 1;
+        if table.users == 0 {
+            for call in self.caller(at).close_all() {
+                self.request(host, &Request { operation: OperationId::NOBODY, call })?;
+            }
+        }
         let bytes = self.caller(at).give_memory_back(None);
         if bytes > Bytes::ZERO {
             let call = Call::Free { bytes, owner: OperationId(at) };

@@ -32,6 +32,14 @@ impl<N: Network> Engine<'_, N> {
             CallError::NoSuchFile { operation, path } => {
                 SimulationError::NoSuchFile { at: blame, operation, path }
             }
+            CallError::NotOpen { operation, path, fd } => {
+                SimulationError::NotOpen { at: blame, operation, path, fd: fd.0 }
+            }
+            CallError::NoDescriptor { operation } => SimulationError::NoDescriptor { at: blame, operation },
+            CallError::Exists { operation, path } => SimulationError::Exists { at: blame, operation, path },
+            CallError::OtherMount { operation, path, to } => {
+                SimulationError::OtherMount { at: blame, operation, path, to }
+            }
             CallError::BeyondEnd { path, span: Span { offset, bytes, .. }, size } => {
                 SimulationError::BeyondEnd { at: blame, path, offset, bytes, size }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Running};
+use super::running::{Events, Running, SharedTable};
 use crate::calls::Anonymous;
 use crate::device::stream_weight;
 use crate::error::SimulationError;
@@ -75,6 +75,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
     pub(super) processes: Vec<Running>,
+    /// Tables of descriptors; `Running::table` is an index.
+    pub(super) tables: Vec<SharedTable>,
     /// How many processes have not ended, and how many of those do not wait for others.
     pub(super) alive: u32,
     pub(super) active: u32,

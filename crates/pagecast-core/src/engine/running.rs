@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::copying::Copying;
 use super::streaming::{OpenStream, Streaming};
-use crate::calls::Task;
+use crate::calls::{Descriptors, Task};
 use crate::fs::Located;
 use crate::policy::FileId;
 use crate::scenario::Scenario;
@@ -25,6 +25,8 @@ pub(super) struct Running {
     pub waits_for: u32,
     pub followers: Vec<u32>,
     pub task: Task,
+    /// The index of its table of descriptors.
+    pub table: u32,
     pub operations: u32,
     pub current: Option<Current>,
     /// The files that it has mapped: the number of each mapping, and the bytes that it has.
@@ -65,6 +67,30 @@ pub(super) struct Events {
     pub waiting: BTreeMap<Arc<str>, Vec<u32>>,
 }
 
+/// A table of descriptors, and how many processes that have not ended use it.
+#[derive(Default)]
+pub(super) struct SharedTable {
+    pub descriptors: Descriptors,
+    pub users: u32,
+}
+
+impl SharedTable {
+    /// Gives each process its table.
+    pub(super) fn all(processes: &mut [Running], scenario: &Scenario) -> Vec<Self> {
+        let mut shared: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut tables: Vec<Self> = Vec::new();
+        for (process, described) in processes.iter_mut().zip(&scenario.processes) {
+            let new = tables.len() as u32;
+            process.table = described.descriptors.map_or(new, |group| *shared.entry(group).or_insert(new));
+            if process.table == new {
+                tables.push(Self::default());
+            }
+            tables[process.table as usize].users += 1;
+        }
+        tables
+    }
+}
+
 impl Running {
     /// All processes of a scenario, none of them started.
     pub(super) fn all(scenario: &Scenario) -> Vec<Self> {
@@ -82,6 +108,7 @@ impl Running {
                 waits_for: process.after.len() as u32,
                 followers: Vec::new(),
                 task: Task::default(),
+                table: 0,
                 operations: 0,
                 current: None,
                 mappings: BTreeMap::new(),

@@ -19,7 +19,7 @@ use crate::units::Nanos;
 use super::agenda::Agenda;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
-use super::running::{Events, Running};
+use super::running::{Events, Running, SharedTable};
 use super::settings::Settings;
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
@@ -105,6 +105,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 anonymous: Anonymous::new(host.cgroups.len()),
             });
         }
+        let mut processes = Running::all(scenario);
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
         Ok(Self {
             scenario,
@@ -123,7 +124,8 @@ impl<'a, N: Network> Engine<'a, N> {
             actions: Actions::default(),
             owners: Vec::new(),
             agenda: Agenda::default(),
-            processes: Running::all(scenario),
+            tables: SharedTable::all(&mut processes, scenario),
+            processes,
             alive: scenario.processes.len() as u32,
             active: 0,
             ready: std::collections::VecDeque::new(),

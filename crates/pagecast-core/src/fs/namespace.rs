@@ -3,8 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::names::{Home, NameId, Names};
 use crate::flow::Path;
 use crate::machine::{Machine, Mount, MountSource, WriteMode};
 use crate::policy::{DeviceId, FileId, FileView};
@@ -40,20 +41,33 @@ struct File {
     size: Bytes,
     /// The end of the written bytes; a hole follows.
     filled: Bytes,
-    /// Space taken on the disk: the size, or more while a write is under way.
+    /// The end of it after all writes under way.
     taken: Bytes,
+    /// Space on the disk that fallocate(2) keeps for it beyond its size.
+    reserved: Bytes,
+    /// How many names and descriptors it has.
+    links: u32,
+    descriptors: u32,
     /// True if it has a size: not while it is being written for the first time.
     exists: bool,
     /// True if a write to it has begun.
     is_made: bool,
 }
 
+/// The end of a name or a descriptor of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The file has others, or there was none.
+    Kept,
+    /// It was the last one: the file must be removed.
+    Last(FileId),
+}
+
 /// All files of a machine, which is borrowed or shared.
 pub(crate) struct Namespace<M> {
     machine: M,
     files: Vec<File>,
-    by_home: FxHashMap<(u32, Arc<str>), FileId>,
-    by_view: Vec<FxHashMap<Arc<str>, Located>>,
+    names: Names,
     /// Bytes in use on each disk of each host.
     used: Vec<Vec<Bytes>>,
 }
@@ -62,8 +76,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     pub(crate) fn new(machine: M) -> Self {
         Self {
             files: Vec::new(),
-            by_home: FxHashMap::default(),
-            by_view: machine.hosts.iter().map(|_| FxHashMap::default()).collect(),
+            names: Names::new(machine.hosts.len()),
             used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
             machine,
         }
@@ -96,7 +109,13 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Resolves a path on a host, whether or not there is such a file yet.
     pub(crate) fn locate(&mut self, host: usize, path: &Arc<str>) -> Result<Located, NoMount> {
-        if let Some(&known) = self.by_view[host].get(path) {
+        let (name, mount) = self.name(host, path)?;
+        Ok(Located { file: self.names.file(name), mount })
+    }
+
+    /// Resolves a path on a host to its name, and the mount there through which it is seen.
+    pub(crate) fn name(&mut self, host: usize, path: &Arc<str>) -> Result<(NameId, u32), NoMount> {
+        if let Some(known) = self.names.seen(host, path) {
             return Ok(known);
         }
         let mount = covering(&self.machine.hosts[host].mounts, path).ok_or(NoMount)?;
@@ -108,25 +127,106 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
                 (server, export, rebased(path, &seen.path, &exported.path))
             }
         };
-        let file = self.file_at(home, home_mount, home_path);
-        let located = Located { file, mount: mount as u32 };
-        self.by_view[host].insert(path.clone(), located);
-        Ok(located)
+        let name = self.name_at(home, home_mount, home_path);
+        self.names.see(host, path, name, mount as u32);
+        Ok((name, mount as u32))
     }
 
-    fn file_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> FileId {
-        let next = FileId(self.files.len() as u32);
-        let file = *self.by_home.entry((host as u32, path.clone())).or_insert(next);
-        if file == next {
-            let MountSource::Disk(disk) = self.machine.hosts[host].mounts[mount].source else {
-                unreachable!("only mounts of a disk are exported")
-            };
-            let (host, mount, disk) = (host as u32, mount as u32, disk as u32);
-            let (size, filled, taken, exists) = (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO, false);
-            let is_made = false;
-            self.files.push(File { path, host, mount, disk, size, filled, taken, exists, is_made });
+    fn name_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> NameId {
+        let MountSource::Disk(disk) = self.machine.hosts[host].mounts[mount].source else {
+            unreachable!("only mounts of a disk are exported")
+        };
+        let home = Home { host: host as u32, mount: mount as u32, disk: disk as u32, path };
+        self.names.at(home, |home| new_file(&mut self.files, home))
+    }
+
+    /// A name gets a file that does not exist.
+    fn clear_name(&mut self, name: NameId) {
+        let file = new_file(&mut self.files, self.names.home(name));
+        self.names.give(name, file);
+    }
+
+    /// Takes a name from its file. Without descriptors the last name stays with the file, which is to be removed.
+    pub(crate) fn unlink(&mut self, name: NameId) -> Release {
+        let file = self.names.file(name);
+        let entry = &mut self.files[file.0 as usize];
+        if entry.links == 1 && entry.descriptors == 0 {
+            return Release::Last(file);
         }
-        file
+        entry.links -= 1;
+        self.clear_name(name);
+        Release::Kept
+    }
+
+    /// Gives a file another name as well. What had that name loses it.
+    pub(crate) fn link(&mut self, file: FileId, name: NameId) -> Release {
+        let old = self.names.file(name);
+        if old == file {
+            return Release::Kept;
+        }
+        self.files[file.0 as usize].links += 1;
+        self.names.give(name, file);
+        let entry = &mut self.files[old.0 as usize];
+        entry.links -= 1;
+        let is_last = entry.links == 0 && entry.descriptors == 0 && (entry.exists || entry.is_made);
+        if is_last { Release::Last(old) } else { Release::Kept }
+    }
+
+    /// Gives a file another name instead; what had that loses it. A directory takes all that is below it along.
+    pub(crate) fn rename(&mut self, from: NameId, to: NameId) -> Release {
+        let file = self.names.file(from);
+        if !self.exists(file) {
+            self.rename_below(from, to);
+            return Release::Kept;
+        }
+        if file == self.names.file(to) {
+            return Release::Kept;
+        }
+        let release = self.link(file, to);
+        self.files[file.0 as usize].path = self.names.home(to).path.clone();
+        self.files[file.0 as usize].links -= 1;
+        self.clear_name(from);
+        release
+    }
+
+    fn rename_below(&mut self, from: NameId, to: NameId) {
+        let (old, new) = (self.names.home(from).clone(), self.names.home(to).clone());
+        for name in self.names.below(from) {
+            let path = rebased(&self.names.home(name).path, &old.path, &new.path);
+            if self.exists(self.names.file(name)) {
+                let renamed = self.name_at(new.host as usize, new.mount as usize, path);
+                self.rename(name, renamed);
+            }
+        }
+    }
+
+    /// A descriptor of the file is opened.
+    pub(crate) fn hold(&mut self, file: FileId) {
+        self.files[file.0 as usize].descriptors += 1;
+    }
+
+    /// A descriptor of the file is closed.
+    pub(crate) fn let_go(&mut self, file: FileId) -> Release {
+        let entry = &mut self.files[file.0 as usize];
+        entry.descriptors -= 1;
+        if entry.links == 0 && entry.descriptors == 0 { Release::Last(file) } else { Release::Kept }
+    }
+
+    /// True if two names are on one mount of the host that keeps them.
+    pub(crate) fn are_together(&self, one: NameId, other: NameId) -> bool {
+        let place = |name| (self.names.home(name).host, self.names.home(name).mount);
+        place(one) == place(other)
+    }
+
+    /// True if there is a file of this name, or below it if it is a directory's.
+    pub(crate) fn is_there(&self, name: NameId) -> bool {
+        let exists = |name| self.exists(self.names.file(name));
+        exists(name) || self.names.below(name).into_iter().any(exists)
+    }
+
+    /// The file that has a name.
+    pub(crate) fn file(&self, name: NameId) -> FileId {
+        self.names.file(name)
     }
 
     /// The path of a file on the host that keeps it.
@@ -157,6 +257,11 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// The end of a file after all writes under way.
     pub(crate) fn taken(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].taken
+    }
+
+    /// The space that fallocate(2) keeps for a file.
+    pub(crate) fn reserved(&self, file: FileId) -> Bytes {
+        self.files[file.0 as usize].reserved
     }
 
     /// The host and the disk that keep a file.
@@ -195,9 +300,15 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.files[file.0 as usize].is_made = true;
     }
 
+    /// Takes space on the disk up to this size, which stays taken until the file is cut or removed.
+    pub(crate) fn reserve(&mut self, file: FileId, size: Bytes) {
+        let reserved = self.files[file.0 as usize].reserved.max(size);
+        self.set_space(file, self.files[file.0 as usize].taken, reserved);
+    }
+
     fn take_space(&mut self, file: FileId, size: Bytes) {
-        let taken = self.files[file.0 as usize].taken.max(size);
-        self.set_taken(file, taken);
+        let File { taken, reserved, .. } = self.files[file.0 as usize];
+        self.set_space(file, taken.max(size), reserved);
     }
 
     /// Makes the file exist from now on, with at least this size: it was written up to there.
@@ -216,17 +327,17 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Makes the file exist from now on with this size.
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
-        self.set_taken(file, size);
+        self.set_space(file, size, Bytes::ZERO);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.filled, entry.exists) = (size, entry.filled.min(size), true);
     }
 
-    fn set_taken(&mut self, file: FileId, taken: Bytes) {
+    fn set_space(&mut self, file: FileId, taken: Bytes, reserved: Bytes) {
         let (host, disk) = self.home(file);
         let entry = &mut self.files[file.0 as usize];
         let used = &mut self.used[host][disk];
-        *used = *used - entry.taken + taken;
-        entry.taken = taken;
+        *used = *used - entry.space() + taken.max(reserved);
+        (entry.taken, entry.reserved) = (taken, reserved);
     }
 
     /// Removes the file.
@@ -242,7 +353,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         let is_kept = |file: &File| file.host as usize == host;
         let own = (0..).zip(&self.files).filter(|(_, file)| is_kept(file));
         let own = own.map(|(number, file)| (file.path.clone(), FileId(number)));
-        let named = self.by_view[host].iter().map(|(path, located)| (path.clone(), located.file));
+        let named = self.names.all_seen(host).map(|(path, file)| (path.clone(), file));
         let others = named.filter(|(_, file)| !is_kept(&self.files[file.0 as usize]));
         let mut files: Vec<(Arc<str>, FileId)> = own.chain(others).collect();
         files.sort_unstable();
@@ -250,6 +361,34 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         files.retain(|&(_, file)| told.insert(file));
         files
     }
+}
+
+impl File {
+    /// The space that it takes on its disk.
+    fn space(&self) -> Bytes {
+        self.taken.max(self.reserved)
+    }
+}
+
+/// Makes the file of a name, which does not exist yet.
+fn new_file(files: &mut Vec<File>, home: &Home) -> FileId {
+    let file = FileId(files.len() as u32);
+    let Home { host, mount, disk, ref path } = *home;
+    files.push(File {
+        path: path.clone(),
+        host,
+        mount,
+        disk,
+        size: Bytes::ZERO,
+        filled: Bytes::ZERO,
+        taken: Bytes::ZERO,
+        reserved: Bytes::ZERO,
+        links: 1,
+        descriptors: 0,
+        exists: false,
+        is_made: false,
+    });
+    file
 }
 
 /// The mount with the longest path that covers `path`.

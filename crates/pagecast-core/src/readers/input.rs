@@ -20,6 +20,10 @@ pub struct Input {
     pub head: Vec<u8>,
     /// All its bytes.
     pub bytes: Box<dyn BufRead + Send>,
+    /// True if they are packed where they are stored.
+    pub is_packed: bool,
+    /// The file, if it is one that is not packed.
+    pub plain: Option<File>,
 }
 
 impl Input {
@@ -39,7 +43,11 @@ impl Input {
             return Err(ReadError::new(origin, "is a directory", "name a file"));
         }
         let size = metadata.is_file().then_some(metadata.len());
-        Self::of(Box::new(BufReader::with_capacity(1 << 18, file)), origin, Some(path.to_owned()), size)
+        let plain = if metadata.is_file() { Some(file.try_clone().map_err(failed)?) } else { None };
+        let bytes = BufReader::with_capacity(1 << 18, file);
+        let input = Self::of(Box::new(bytes), origin, Some(path.to_owned()), size)?;
+        let is_packed = input.is_packed;
+        Ok(Self { plain: plain.filter(|_| !is_packed), ..input })
     }
 
     /// Bytes that come from elsewhere.
@@ -54,6 +62,7 @@ impl Input {
     ) -> Result<Self, ReadError> {
         let failed = |error: io::Error| ReadError::new(origin, format!("cannot be read: {error}"), "");
         let magic = stored.fill_buf().map_err(failed)?;
+        let is_packed = matches!(magic, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..]);
         let mut bytes: Box<dyn BufRead + Send> = match magic {
             [0x1f, 0x8b, ..] => Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(stored))),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => {
@@ -65,7 +74,7 @@ impl Input {
         let mut head = Vec::new();
         bytes.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
         let bytes = Box::new(io::Cursor::new(head.clone()).chain(bytes));
-        Ok(Self { origin: origin.to_owned(), path, stored_bytes, head, bytes })
+        Ok(Self { origin: origin.to_owned(), path, stored_bytes, head, bytes, is_packed, plain: None })
     }
 }
 

@@ -1,8 +1,7 @@
 //! Reads workloads that people have in other formats: fio jobs, system-call traces, workflows, block traces.
 //!
-//! A format is one file or folder here and a line in [`FORMATS`]. Its reader gets an [`Input`] and gives a [`Workload`]. It works out
-//! every path by [`Placement`] once, so that the operations of its programs have paths of the machine. Recordings go through
-//! [`crate::trace`]; job files and workflows make programs of their own.
+//! A format is one file or folder here and a line in [`FORMATS`]. A recording pushes its operations into a [`Writer`], with the paths that
+//! it has. Job files and workflows make programs of their own; they give every path its place by [`Placement`] once.
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
@@ -17,6 +16,8 @@ pub use input::Input;
 pub use options::{Options, Pace, Replay, Surroundings};
 pub use placement::Placement;
 
+pub use crate::trace::Level;
+use crate::trace::{LEVEL_AT, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
 /// A format, and how it is read.
@@ -32,23 +33,96 @@ pub struct Format {
     /// What its requests are made to.
     pub level: Level,
     /// Reads it.
-    pub read: fn(Input, &Options) -> Result<Workload, ReadError>,
+    pub reader: Reader,
 }
 
-/// What the requests of a workload are made to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
-    /// Files, by their names: it can be run for real.
-    #[default]
-    Files,
-    /// Sectors of a device.
-    Blocks,
-    /// Objects by number.
-    Objects,
+/// How a format is read.
+#[derive(Clone, Copy)]
+pub enum Reader {
+    /// It describes programs.
+    Programs(fn(Input, &Options) -> Result<Workload, ReadError>),
+    /// It is a recording: its operations, with the names that they have there, go into a writer.
+    Recording(fn(Input, &Options, &mut Writer) -> Result<(), ReadError>),
+    /// It is a recording in binary form.
+    Trace,
+}
+
+impl Format {
+    /// Reads a workload; its paths are those of the machine.
+    ///
+    /// # Errors
+    /// What is wrong in it, with its place and the remedy.
+    pub fn read(&self, input: Input, options: &Options) -> Result<Workload, ReadError> {
+        match self.reader {
+            Reader::Programs(read) => read(input, options),
+            Reader::Recording(_) | Reader::Trace => {
+                let timing =
+                    Timing { factor: options.pace.factor(), is_open: options.replay == Replay::Open };
+                let trace = self.record(input, options)?;
+                Ok(trace.workload(timing, |path| options.placement.place(path)))
+            }
+        }
+    }
+
+    /// Reads a recording as it is.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; a format that describes programs is no recording.
+    pub fn record(&self, input: Input, options: &Options) -> Result<Trace, ReadError> {
+        let origin = input.origin.clone();
+        match self.reader {
+            Reader::Programs(_) => {
+                let what = format!("is {}, which is no recording", self.what);
+                Err(ReadError::new(origin, what, "simulate it"))
+            }
+            Reader::Recording(read) => {
+                let mut writer = Writer::new(&origin, self.level);
+                read(input, options, &mut writer)?;
+                writer.finish().map_err(|error| ReadError::of_trace(&origin, &error))
+            }
+            Reader::Trace => {
+                let trace = match input.plain {
+                    Some(file) => Trace::open(file),
+                    None => Trace::read(input.bytes),
+                };
+                trace.map_err(|error| ReadError::of_trace(&origin, &error))
+            }
+        }
+    }
 }
 
 /// The formats that are known.
-pub static FORMATS: &[Format] = &[fio::FORMAT];
+pub static FORMATS: &[Format] = &[
+    fio::FORMAT,
+    Format {
+        name: "trace",
+        what: "a recording in binary form",
+        endings: &[".pctrace"],
+        matches: |head| is_trace(head, Level::Files),
+        level: Level::Files,
+        reader: Reader::Trace,
+    },
+    Format {
+        name: "block-trace",
+        what: "a recording of a device in binary form",
+        endings: &[],
+        matches: |head| is_trace(head, Level::Blocks),
+        level: Level::Blocks,
+        reader: Reader::Trace,
+    },
+    Format {
+        name: "object-trace",
+        what: "a recording of objects in binary form",
+        endings: &[],
+        matches: |head| is_trace(head, Level::Objects),
+        level: Level::Objects,
+        reader: Reader::Trace,
+    },
+];
+
+fn is_trace(head: &[u8], level: Level) -> bool {
+    head.starts_with(&MAGIC) && head.get(LEVEL_AT) == Some(&(level as u8))
+}
 
 /// The bytes at the start of a file that tell its format.
 pub const HEAD_BYTES: usize = 4096;

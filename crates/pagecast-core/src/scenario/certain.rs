@@ -27,6 +27,7 @@ pub struct Certain {
     files: Known,
     events: Known,
     needs: Vec<Need>,
+    has_unknown: bool,
 }
 
 /// A file or event without which an operation fails.
@@ -106,9 +107,18 @@ impl Certain {
         Ok(())
     }
 
+    /// Notes a process of which it is not known what it makes.
+    pub fn note_unknown(&mut self) {
+        self.has_unknown = true;
+    }
+
     fn is_made(&self, home: &Home) -> bool {
         let name = home.path.rsplit('/').next().unwrap_or_default();
-        self.files.has(home.host, &home.path) || self.files.has(ANY_HOST, name)
+        // A directory that is renamed has its files below the new name.
+        let mut above = home.path.match_indices('/').map(|(at, _)| &home.path[..at]).chain([&*home.path]);
+        self.has_unknown
+            || above.any(|path| self.files.has(home.host, path))
+            || self.files.has(ANY_HOST, name)
     }
 }
 

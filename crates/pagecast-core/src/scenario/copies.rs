@@ -30,18 +30,19 @@ pub fn action(path: Arc<str>, fields: &Fields<'_>) -> Result<Action, ScenarioErr
     Ok(Action::Copy { path, to, by, offset, bytes: fields.get("size")?, call: fields.get("call")? })
 }
 
-/// The path that a copy writes, if it is one; `source` is what it reads.
+/// The other path of a copy, or the new name of a file, if it has one; `source` is the first one.
 pub fn target_of(
     action: &mut Action,
     fields: &Fields<'_>,
     source: Option<&Pattern>,
     scope: Scope<'_>,
 ) -> Result<Option<Pattern>, ScenarioError> {
-    let Action::Copy { to, .. } = action else { return Ok(None) };
+    let name = action.name();
+    let Some(to) = action.target_mut() else { return Ok(None) };
     let target = text_of(fields, &COPY.keys[1], scope)?.expect("it is a path");
     if source == Some(&target) {
         let at = fields.place("to");
-        return Err(at.error("a copy has the same file twice", "name another one in `to`"));
+        return Err(at.error(format!("a {name} has the same file twice"), "name another one in `to`"));
     }
     *to = target.render(&scope.first_numbers()).into();
     Ok(Some(target))

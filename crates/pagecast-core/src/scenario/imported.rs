@@ -59,7 +59,7 @@ pub fn import(
     let options = options(&fields, mounts.host(host))?;
     let (input, name) = open(&fields, base)?;
     let format = format(&fields, &input)?;
-    let Workload { files: its_files, processes: its_processes, notes } = (format.read)(input, &options)?;
+    let Workload { files: its_files, processes: its_processes, notes } = format.read(input, &options)?;
     for file in its_files {
         let file =
             InitialFile { host, path: file.path, size: file.size, cached: Bytes::ZERO, dirty: Bytes::ZERO };
@@ -138,7 +138,8 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
 
 /// What a job file may ask for: the shell's variables, and the host with the disk that relative paths go to.
 fn surroundings(host: &Host, dir: &str) -> Surroundings {
-    let variable = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variable =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
     let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
         MountSource::Disk(disk) => host.disks.get(disk),

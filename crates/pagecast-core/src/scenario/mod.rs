@@ -37,6 +37,7 @@ mod machine;
 mod machine_file;
 mod mapped;
 mod models;
+mod names;
 mod network;
 mod overrides;
 mod part;

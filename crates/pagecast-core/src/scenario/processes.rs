@@ -45,6 +45,7 @@ pub fn read_processes(
     let mut sources = Vec::new();
     for node in list {
         if is_imported(node) {
+            certain.note_unknown();
             sources.push(import(node, base, hosts, mounts, files, &mut processes)?);
             continue;
         }

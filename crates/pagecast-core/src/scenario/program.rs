@@ -9,12 +9,12 @@ use super::paths::normalise;
 use super::schema::OPERATIONS;
 use super::script::Step;
 use super::table::Fields;
-use super::{copies, streams};
+use super::{copies, names, streams};
 use crate::error::ScenarioError;
 use crate::keys::{Key, Kind, Schema};
 use crate::nearest::hint;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, OpenFlag, Operation, SyncRangeFlag};
+use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, Operation, SyncRangeFlag};
 
 /// What an operation has to do with the path or event that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,8 @@ impl Reader {
         let named = text_of(&fields, &schema.keys[0], scope)?;
         let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let mut operation = Operation { line, ..action(schema.name, text.into(), &fields)?.into() };
+        let mut operation =
+            Operation { line, fd: descriptor(&fields)?, ..action(schema.name, text.into(), &fields)?.into() };
         let pattern = named.clone().filter(|text| !text.is_constant());
         let target = copies::target_of(&mut operation.action, &fields, named.as_ref(), scope)?;
         if let Some(text) = named {
@@ -198,7 +199,11 @@ fn role_of(action: &Action) -> Role {
         Action::Signal { .. } => Role::Signals,
         Action::Wait { .. } => Role::WaitsFor,
         action if action.makes_file() => Role::MakesFile,
-        Action::SyncFs { .. } => Role::NeedsMount,
+        Action::SyncFs { .. }
+        | Action::Rename { .. }
+        | Action::Mkdir { .. }
+        | Action::Rmdir { .. }
+        | Action::Stat { .. } => Role::NeedsMount,
         _ => Role::NeedsFile,
     }
 }
@@ -256,7 +261,8 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
                     return Err(at.error("a write has both `append` and `offset`", "remove one of them"));
                 }
                 (true, None) => None,
-                (false, offset) => Some(offset.unwrap_or(0)),
+                // Through a descriptor it begins at the position of that.
+                (false, offset) => offset.or_else(|| fields.node("fd").is_none().then_some(0)),
             };
             let (bytes, call) = (fields.need("size")?, fields.get("call")?);
             Action::Write { path: text, offset, bytes, call, vector: vector()? }
@@ -299,8 +305,17 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             Action::Exit
         }
         "mmap" | "munmap" | "mmap_read" | "mmap_write" | "msync" => mapped::action(verb, text, fields)?,
-        verb => return streams::action(verb, text, fields),
+        verb => match names::action(verb, text.clone(), fields)? {
+            Some(action) => action,
+            None => return streams::action(verb, text, fields),
+        },
     })
+}
+
+/// The descriptor of an operation that can have one.
+fn descriptor(fields: &Fields<'_>) -> Result<Option<Fd>, ScenarioError> {
+    let number = if fields.has_key("fd") { fields.get::<u32>("fd")? } else { None };
+    Ok(number.map(Fd))
 }
 
 /// How much is freed; `None` is all.
@@ -574,7 +589,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 23 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 31 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

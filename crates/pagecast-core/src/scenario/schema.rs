@@ -1,9 +1,10 @@
 //! Lists the keys, with the value and purpose of each: the reader takes its checks and hints from this table, and `json_schema` the
 //! completions of an editor. Left out: rules for several values together.
 
+use super::names::FD;
 use super::part::{CALL, OFFSET, PART};
 use super::residency::Residency;
-use super::{copies, mapped, streams};
+use super::{copies, mapped, names, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
 use crate::readers::Replay;
@@ -179,7 +180,7 @@ const VECTOR: Key = may(
 );
 
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 35] = [
+pub static OPERATIONS: [Schema; 43] = [
     Schema {
         name: "read",
         keys: &[
@@ -189,6 +190,7 @@ pub static OPERATIONS: [Schema; 35] = [
             CALL,
             VECTOR,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
+            FD,
         ],
     },
     Schema {
@@ -200,6 +202,7 @@ pub static OPERATIONS: [Schema; 35] = [
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
             VECTOR,
+            FD,
         ],
     },
     Schema {
@@ -209,12 +212,13 @@ pub static OPERATIONS: [Schema; 35] = [
             may("create", Kind::Flag, "Makes it if it is not there"),
             may("truncate", Kind::Flag, "Empties it"),
             may("flags", Kind::Words(&OpenFlag::NAMES), "How it is read and written until it is closed"),
+            FD,
         ],
     },
-    Schema { name: "fsync", keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages")] },
+    Schema { name: "fsync", keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages"), FD] },
     Schema {
         name: "fdatasync",
-        keys: &[must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times")],
+        keys: &[must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times"), FD],
     },
     Schema { name: "sync", keys: &[must("sync", Kind::True, "Writes all dirty pages of the host")] },
     Schema {
@@ -228,18 +232,20 @@ pub static OPERATIONS: [Schema; 35] = [
             must("flags", Kind::Words(&SyncRangeFlag::NAMES), "What is done, in this order"),
             OFFSET,
             PART,
+            FD,
         ],
     },
     Schema {
         name: "readahead",
-        keys: &[must("readahead", Kind::Path, "Reads pages that nobody has asked for yet"), OFFSET, PART],
+        keys: &[must("readahead", Kind::Path, "Reads pages that nobody has asked for yet"), OFFSET, PART, FD],
     },
-    Schema { name: "close", keys: &[must("close", Kind::Path, "Closes a file")] },
+    Schema { name: "close", keys: &[must("close", Kind::Path, "Closes a file"), FD] },
     Schema {
         name: "truncate",
         keys: &[
             must("truncate", Kind::Path, "Cuts or extends a file"),
             must("size", Kind::SizeOrZero, "Its new size"),
+            FD,
         ],
     },
     Schema { name: "unlink", keys: &[must("unlink", Kind::Path, "Removes a file")] },
@@ -251,6 +257,7 @@ pub static OPERATIONS: [Schema; 35] = [
             must("advice", Kind::Word(&Advice::NAMES), "What is said"),
             OFFSET,
             PART,
+            FD,
         ],
     },
     copies::COPY,
@@ -261,6 +268,14 @@ pub static OPERATIONS: [Schema; 35] = [
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },
     Schema { name: "signal", keys: &[must("signal", Kind::Text, "Signals an event, once and for all")] },
     Schema { name: "exit", keys: &[must("exit", Kind::True, "Ends the process here")] },
+    names::LSEEK,
+    names::DUP,
+    names::RENAME,
+    names::LINK,
+    names::MKDIR,
+    names::RMDIR,
+    names::STAT,
+    names::FALLOCATE,
     mapped::MMAP,
     mapped::MUNMAP,
     mapped::MMAP_READ,

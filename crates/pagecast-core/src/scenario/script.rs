@@ -137,7 +137,7 @@ impl Iterator for Run {
                         None => (**operation).clone(),
                         Some(pattern) => with_text((**operation).clone(), pattern.render(&self.numbers)),
                     };
-                    if let (Some(target), Action::Copy { to, .. }) = (target, &mut operation.action) {
+                    if let (Some(target), Some(to)) = (target, operation.action.target_mut()) {
                         *to = target.render(&self.numbers).into();
                     }
                     return Some(operation);
@@ -169,6 +169,14 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         | Action::Close { path }
         | Action::Truncate { path, .. }
         | Action::Unlink { path }
+        | Action::Seek { path, .. }
+        | Action::Duplicate { path, .. }
+        | Action::Rename { path, .. }
+        | Action::Link { path, .. }
+        | Action::Mkdir { path }
+        | Action::Rmdir { path }
+        | Action::Stat { path }
+        | Action::Fallocate { path, .. }
         | Action::Fadvise { path, .. }
         | Action::Stream { path, .. }
         | Action::Mapped { path, .. }

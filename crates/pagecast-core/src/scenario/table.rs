@@ -151,6 +151,11 @@ impl<'a> Fields<'a> {
         })
     }
 
+    /// True if the schema has a key.
+    pub fn has_key(&self, key: &str) -> bool {
+        self.schema.key(key).is_some()
+    }
+
     /// The value as it was written.
     pub fn node(&self, key: &str) -> Option<&'a Node> {
         self.table.get(key)

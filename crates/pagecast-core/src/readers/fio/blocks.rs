@@ -66,7 +66,9 @@ impl BlockMap {
 
     /// Gives blocks from this one their turn, up to one that has had it; returns how many.
     pub fn set(&mut self, block: u64, count: u64) -> u64 {
-        let free = (block..block.saturating_add(count).min(self.blocks)).take_while(|&block| !self.is_set(block)).count() as u64;
+        let free = (block..block.saturating_add(count).min(self.blocks))
+            .take_while(|&block| !self.is_set(block))
+            .count() as u64;
         (block..block + free).for_each(|block| self.set_one(block));
         free
     }

@@ -204,7 +204,9 @@ impl Chooser {
         if !is_turn {
             let offset = match job.sequencer {
                 Sequencer::Sequential => self.sequential(file, direction, wrapped),
-                Sequencer::Identical => Some(file.last_start[direction].map_or(0, |last| last.saturating_sub(file.start))),
+                Sequencer::Identical => {
+                    Some(file.last_start[direction].map_or(0, |last| last.saturating_sub(file.start)))
+                }
             };
             let offset = match offset {
                 Some(offset) => offset,
@@ -346,7 +348,9 @@ impl Chooser {
             let random = &mut self.sizes[of];
             let split = &job.bs_split[of];
             let mut bytes = if split.is_empty() {
-                least.saturating_add((most as f64 * (random.next() as f64 / (random.most() as f64 + 1.0))) as u64)
+                least.saturating_add(
+                    (most as f64 * (random.next() as f64 / (random.most() as f64 + 1.0))) as u64,
+                )
             } else {
                 let drawn = random.next();
                 let (mut percent, mut bytes) = (0, least);

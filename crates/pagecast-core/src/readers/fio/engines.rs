@@ -101,7 +101,7 @@ impl Engine {
         let family = if name.starts_with("external:") { "external" } else { name };
         let shown = shorten(name);
         if let Some((_, because)) = REFUSED.iter().find(|(known, _)| *known == family) {
-            let remedy = format!("take another job, or one of the engines {}", listed());
+            let remedy = format!("engines that are: {}", listed());
             return Err(Wrong::new(format!("the engine `{shown}` is not simulated: {because}"), remedy));
         }
         let known = DONE.iter().map(|&(name, _)| name).chain(REFUSED.iter().map(|&(name, _)| name));
@@ -129,7 +129,13 @@ impl Engine {
     }
 }
 
+/// The engines that can be simulated, for messages and the documentation.
 fn listed() -> String {
-    let names: Vec<&str> = DONE.iter().map(|&(name, engine)| (name, engine.name())).filter(|(name, first)| name == first).map(|(name, _)| name).collect();
+    let names: Vec<&str> = DONE
+        .iter()
+        .map(|&(name, engine)| (name, engine.name()))
+        .filter(|(name, first)| name == first)
+        .map(|(name, _)| name)
+        .collect();
     names.join(", ")
 }

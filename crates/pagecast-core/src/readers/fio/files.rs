@@ -128,7 +128,10 @@ impl Layout {
             used.push(FileUse { path, name: name.into(), start, bytes, size, allocates });
         }
         if let Some(room) = room.filter(|&room| self.laid_bytes > room) {
-            let what = format!("the files that the jobs need have {} bytes, and the disk has {room}", self.laid_bytes);
+            let what = format!(
+                "the files that the jobs need have {} bytes, and the disk has {room}",
+                self.laid_bytes
+            );
             return Err(job.place.error(what, "make size smaller, or the disk larger"));
         }
         let size = if size == 0 || (total > 0 && size > total) { total } else { size };
@@ -150,7 +153,8 @@ impl Layout {
         }
         if job.fill_device {
             let free = room.map(|room| room.saturating_sub(self.laid_bytes));
-            return free.ok_or_else(|| job.place.error("fill_device needs the size of the disk", "give size="));
+            return free
+                .ok_or_else(|| job.place.error("fill_device needs the size of the disk", "give size="));
         }
         if known == 0 && job.file_size.is_none() {
             return Err(job.place.error(
@@ -162,11 +166,20 @@ impl Layout {
     }
 
     /// A device is a file that has been there before.
-    fn note_device(&mut self, job: &Job, name: &str, path: &Arc<str>, room: Option<u64>) -> Result<(), ReadError> {
+    fn note_device(
+        &mut self,
+        job: &Job,
+        name: &str,
+        path: &Arc<str>,
+        room: Option<u64>,
+    ) -> Result<(), ReadError> {
         if !is_device(name) || self.files.contains_key(path) {
             return Ok(());
         }
-        if ["null", "zero", "full", "random", "urandom"].iter().any(|pipe| name.ends_with(&format!("/dev/{pipe}"))) {
+        if ["null", "zero", "full", "random", "urandom"]
+            .iter()
+            .any(|pipe| name.ends_with(&format!("/dev/{pipe}")))
+        {
             return Err(job.place.error(format!("{name} is no disk"), "name a file or a disk"));
         }
         let wanted = job.size.and_then(|size| match size {
@@ -191,12 +204,14 @@ impl Layout {
         if before.is_none() {
             self.order.push(Arc::clone(path));
         }
-        self.laid_bytes = self.laid_bytes.saturating_add(size.saturating_sub(before.map_or(0, |file| file.size)));
+        self.laid_bytes =
+            self.laid_bytes.saturating_add(size.saturating_sub(before.map_or(0, |file| file.size)));
     }
 
     /// Lays a file out, or has the thread allocate it.
     fn extend(&mut self, job: &Job, path: &Arc<str>, size: u64, clone: Clone) -> Option<Preallocation> {
-        let needs_data = job.rw.reads || (job.overwrite && !job.file_append) || job.engine == super::engines::Engine::Mmap;
+        let needs_data =
+            job.rw.reads || (job.overwrite && !job.file_append) || job.engine == super::engines::Engine::Mmap;
         let was_there = self.files.get(path).is_some_and(|file| file.is_laid_out);
         if needs_data || was_there {
             self.lay_out(path, size);
@@ -240,21 +255,27 @@ fn names(job: &Job, section: &str, clone: u32) -> Vec<String> {
     if job.files == 1 && is_device(section) {
         return vec![section.to_owned()];
     }
-    let name = |number: u32| format!("{}{}", folder(clone), file_name(&job.file_name_format, section, clone, number));
+    let name = |number: u32| {
+        format!("{}{}", folder(clone), file_name(&job.file_name_format, section, clone, number))
+    };
     (0..job.files).map(name).collect()
 }
 
 /// `filename_format` with its keywords replaced, in whatever letters they are.
 fn file_name(format: &str, section: &str, clone: u32, number: u32) -> String {
     let format = if format.is_empty() { "$jobname.$jobnum.$filenum" } else { format };
-    let words =
-        [("$jobname", section.to_owned()), ("$jobnum", clone.to_string()), ("$filenum", number.to_string()), ("$clientuid", String::new())];
+    let words = [
+        ("$jobname", section.to_owned()),
+        ("$jobnum", clone.to_string()),
+        ("$filenum", number.to_string()),
+        ("$clientuid", String::new()),
+    ];
     let mut name = String::new();
     let mut rest = format;
     while let Some(letter) = rest.chars().next() {
-        let word = words.iter().find(|(word, _)| {
-            rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-        });
+        let word = words
+            .iter()
+            .find(|(word, _)| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)));
         let length = match word {
             Some((word, value)) => {
                 name.push_str(value);

@@ -30,7 +30,7 @@ use self::job::{Generator, Job};
 use self::plan::{Plan, plan};
 use self::program::ThreadSource;
 use self::sections::read_sections;
-use super::{Format, Input, Level, Options, ReadError};
+use super::{Format, Input, Level, Options, ReadError, Reader};
 use crate::nearest::shorten;
 use crate::units::Bytes;
 use crate::workload::{Workload, WorkloadFile, WorkloadProcess};
@@ -48,16 +48,18 @@ pub const FORMAT: Format = Format {
     endings: &[".fio"],
     matches: is_job_file,
     level: Level::Files,
-    read,
+    reader: Reader::Programs(read),
 };
 
 /// True if it begins with a section in brackets and has an option that only fio has.
 fn is_job_file(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
+    let mut lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
     let is_head = |line: &str| line.starts_with('[') && !line.starts_with("[[") && line.ends_with(']');
     let of_fio = ["rw=", "readwrite=", "ioengine=", "bs=", "iodepth="];
-    lines.next().is_some_and(is_head) && lines.any(|line| of_fio.iter().any(|option| line.starts_with(option)))
+    lines.next().is_some_and(is_head)
+        && lines.any(|line| of_fio.iter().any(|option| line.starts_with(option)))
 }
 
 /// Reads a job file.
@@ -70,15 +72,16 @@ fn read_plan(mut input: Input, options: &Options) -> Result<Plan, ReadError> {
     let origin = input.origin.clone();
     let mut bytes = Vec::new();
     let mut limited = input.bytes.by_ref().take(LARGEST + 1);
-    limited.read_to_end(&mut bytes).map_err(|error| ReadError::new(&origin, format!("cannot be read: {error}"), ""))?;
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(|error| ReadError::new(&origin, format!("cannot be read: {error}"), ""))?;
     if bytes.len() as u64 > LARGEST {
         return Err(ReadError::new(origin, format!("is larger than {}", Bytes(LARGEST)), "give a job file"));
     }
     let text = String::from_utf8_lossy(&bytes);
     let sections = read_sections(&text, &origin, input.path.as_deref(), &options.surroundings)?;
-    plan(&sections, options).map_err(|error| {
-        if error.place.is_empty() { ReadError { place: origin, ..error } } else { error }
-    })
+    plan(&sections, options)
+        .map_err(|error| if error.place.is_empty() { ReadError { place: origin, ..error } } else { error })
 }
 
 /// Puts the threads into the form of a workload.
@@ -98,12 +101,19 @@ fn workload(plan: Plan) -> Workload {
             let name: Arc<str> = format!("stonewall {number}").into();
             let after = std::mem::replace(&mut before, vec![Arc::clone(&name)]);
             let program = Arc::new(Vec::new());
-            workload.processes.push(WorkloadProcess { name, start: Default::default(), after, descriptors: None, program });
+            workload.processes.push(WorkloadProcess {
+                name,
+                start: Default::default(),
+                after,
+                descriptors: None,
+                program,
+            });
         }
         for thread in *wave {
             let mut after = before.clone();
             if let Some(name) = &thread.job.wait_for {
-                let waited = threads[..thread.number as usize - 1].iter().filter(|other| other.job.name == *name);
+                let waited =
+                    threads[..thread.number as usize - 1].iter().filter(|other| other.job.name == *name);
                 after.extend(waited.map(|other| Arc::clone(&other.name)));
                 after.sort_unstable();
                 after.dedup();
@@ -130,3 +140,6 @@ fn is_large(job: &Job) -> bool {
 fn shown(name: &str) -> String {
     shorten(name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::engines::Engine;
 use super::files::{Clone as Copied, FileUse, Layout, most_of_all};
 use super::job::{Distribution, Generator, Job, READ, WRITE};
 use super::options::{Standing, find};
@@ -63,6 +64,7 @@ pub fn plan(sections: &[Section], options: &Options) -> Result<Plan, ReadError> 
     let Some(first) = sections.first() else {
         return Err(ReadError::new("", "has no section", "write [NAME] and options below it"));
     };
+    check_engines(sections)?;
     let mut global = Job::new(first.place.clone());
     let (mut group, mut wave, mut in_group) = (0, 0, 0_u32);
     for section in sections {
@@ -85,9 +87,28 @@ pub fn plan(sections: &[Section], options: &Options) -> Result<Plan, ReadError> 
         add_threads(&mut plan, job, section, options, (group, wave))?;
     }
     if plan.threads.is_empty() {
-        return Err(first.place.error("there is no job beside [global]", "add a section with the name of a job"));
+        return Err(first
+            .place
+            .error("there is no job beside [global]", "add a section with the name of a job"));
     }
     Ok(plan)
+}
+
+/// Refuses a job whose engine cannot be simulated before anything else of it is looked at: its other options may be those of the engine.
+fn check_engines(sections: &[Section]) -> Result<(), ReadError> {
+    let mut inherited = None;
+    for section in sections {
+        let own = section.options.iter().rev().find(|given| given.name == "ioengine");
+        if section.is_global() {
+            inherited = own.or(inherited);
+            continue;
+        }
+        if let Some(given) = own.or(inherited) {
+            let name = given.value.as_deref().unwrap_or("");
+            Engine::named(name).map_err(|wrong| given.place.wrong(wrong))?;
+        }
+    }
+    Ok(())
 }
 
 /// Sets the options of a section: `kb_base` first, the others in their order.
@@ -97,8 +118,13 @@ fn read_options(
     options: &Options,
     notes: &mut Vec<Note>,
 ) -> Result<(), ReadError> {
-    let (first, rest): (Vec<&Given>, Vec<&Given>) = section.options.iter().partition(|given| given.name == "kb_base");
+    let (first, rest): (Vec<&Given>, Vec<&Given>) =
+        section.options.iter().partition(|given| given.name == "kb_base");
     for given in first.into_iter().chain(rest) {
+        // An engine of [global] that no job has does no harm.
+        if section.is_global() && given.name == "ioengine" && is_refused_engine(given) {
+            continue;
+        }
         let read = read_option(job, given, notes);
         match read {
             Err(error) if options.lenient => {
@@ -108,6 +134,10 @@ fn read_options(
         }
     }
     Ok(())
+}
+
+fn is_refused_engine(given: &Given) -> bool {
+    Engine::named(given.value.as_deref().unwrap_or("")).is_err()
 }
 
 fn read_option(job: &mut Job, given: &Given, notes: &mut Vec<Note>) -> Result<(), ReadError> {
@@ -139,7 +169,9 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
     let error = |what: &str, remedy: &str| Err(place.error(what, remedy));
     let mut note = |text: &str| notes.push(Note { place: place.to_string(), text: text.to_owned() });
     match (job.strides.mode, job.strides.size) {
-        (Some(false), 1..) => return error("zonemode=none and zonesize exclude each other", "remove one of them"),
+        (Some(false), 1..) => {
+            return error("zonemode=none and zonesize exclude each other", "remove one of them");
+        }
         (Some(true), 0) => return error("zonemode=strided needs zonesize", "add zonesize="),
         (None, size) => job.strides.mode = Some(size > 0),
         _ => {}
@@ -155,7 +187,8 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
         note("zonemode=strided has no effect with several files");
     }
     job.overwrite |= job.rw.reads;
-    let is_aligned = |direction: usize| job.align[direction] == 0 || job.align[direction] == job.least(direction);
+    let is_aligned =
+        |direction: usize| job.align[direction] == 0 || job.align[direction] == job.least(direction);
     if job.rw.is_random && !(is_aligned(READ) && is_aligned(WRITE)) {
         job.no_random_map = true;
     }
@@ -194,7 +227,8 @@ fn check_wait(job: &Job, threads: &[Thread]) -> Result<(), ReadError> {
     if threads.iter().any(|thread| thread.job.name == *name) {
         return Ok(());
     }
-    let what = format!("wait_for names `{}`, and no job before `{}` is called so", shown(name), shown(&job.name));
+    let what =
+        format!("wait_for names `{}`, and no job before `{}` is called so", shown(name), shown(&job.name));
     let known = threads.iter().map(|thread| thread.job.name.as_str());
     Err(job.place.error(what, hint(name, known, "jobs before it")))
 }
@@ -209,9 +243,12 @@ fn add_threads(
     let room = options.surroundings.room.map(|room| room.0);
     let count = job.jobs;
     if plan.threads.len() as u64 + u64::from(count) > MOST_THREADS {
-        return Err(job.place.error(format!("there are more than {MOST_THREADS} threads"), "make numjobs smaller"));
+        return Err(job
+            .place
+            .error(format!("there are more than {MOST_THREADS} threads"), "make numjobs smaller"));
     }
-    let taken: FxHashMap<Arc<str>, ()> = plan.threads.iter().map(|thread| (Arc::clone(&thread.name), ())).collect();
+    let taken: FxHashMap<Arc<str>, ()> =
+        plan.threads.iter().map(|thread| (Arc::clone(&thread.name), ())).collect();
     let job = Arc::new(job);
     for index in 0..count {
         let number = plan.threads.len() as u64 + 1;
@@ -224,7 +261,9 @@ fn add_threads(
             return Err(job.place.error(what, "add norandommap, or make bs larger"));
         }
         if most_of_all(&job) > size.max(1 << 30) {
-            return Err(job.place.error("requests are larger than all that is to be moved", "make bs smaller"));
+            return Err(job
+                .place
+                .error("requests are larger than all that is to be moved", "make bs smaller"));
         }
         let plain = if count == 1 { job.name.clone() } else { format!("{}.{index}", job.name) };
         let name = if taken.contains_key(plain.as_str()) { format!("{plain}#{number}") } else { plain };

@@ -88,7 +88,13 @@ impl Rate {
             (rate, _) => rate,
         };
         let arrivals = [Use::ReadArrivals, Use::WriteArrivals].map(|at| Random::small(seed(job, thread, at)));
-        Self { bytes_per_s: [of(READ), of(WRITE)], issued: [0; 2], next: [Nanos::ZERO; 2], drawn: [0; 2], arrivals }
+        Self {
+            bytes_per_s: [of(READ), of(WRITE)],
+            issued: [0; 2],
+            next: [Nanos::ZERO; 2],
+            drawn: [0; 2],
+            arrivals,
+        }
     }
 
     fn reset(&mut self) {
@@ -195,28 +201,45 @@ impl Running {
         for (at, file) in self.thread.clone().files.iter().enumerate() {
             let path = || Arc::clone(&file.path);
             if let Some(kind) = file.allocates {
-                self.put_on(at, Action::Open { path: path(), create: true, truncate: false, flags: OpenFlags::default() });
+                self.put_on(
+                    at,
+                    Action::Open { path: path(), create: true, truncate: false, flags: OpenFlags::default() },
+                );
                 let bytes = Bytes(file.size);
-                self.put_on(at, match kind {
-                    Preallocation::Truncate => Action::Truncate { path: path(), size: bytes },
-                    kind => {
-                        let keeps = kind == Preallocation::KeepSize;
-                        let mode = if keeps { AllocateMode::KeepSize } else { AllocateMode::Extend };
-                        Action::Fallocate { path: path(), mode, offset: 0, bytes }
-                    }
-                });
+                self.put_on(
+                    at,
+                    match kind {
+                        Preallocation::Truncate => Action::Truncate { path: path(), size: bytes },
+                        kind => {
+                            let keeps = kind == Preallocation::KeepSize;
+                            let mode = if keeps { AllocateMode::KeepSize } else { AllocateMode::Extend };
+                            Action::Fallocate { path: path(), mode, offset: 0, bytes }
+                        }
+                    },
+                );
                 self.put_on(at, Action::Close { path: path() });
             }
             if job.pre_read && file.allocates.is_none() {
-                self.put_on(at, Action::Open { path: path(), create: false, truncate: false, flags: OpenFlags::default() });
-                self.put_on(at, Action::Read {
-                    path: path(),
-                    offset: Some(file.start),
-                    bytes: Some(Bytes(file.bytes)),
-                    call: Some(Bytes(job.most(READ))),
-                    vector: 1,
-                    buffer: Buffer::Reused,
-                });
+                self.put_on(
+                    at,
+                    Action::Open {
+                        path: path(),
+                        create: false,
+                        truncate: false,
+                        flags: OpenFlags::default(),
+                    },
+                );
+                self.put_on(
+                    at,
+                    Action::Read {
+                        path: path(),
+                        offset: Some(file.start),
+                        bytes: Some(Bytes(file.bytes)),
+                        call: Some(Bytes(job.most(READ))),
+                        vector: 1,
+                        buffer: Buffer::Reused,
+                    },
+                );
                 self.put_on(at, Action::Close { path: path() });
             }
         }
@@ -320,7 +343,8 @@ impl Running {
         }
         let job = self.job();
         let is_random_write = job.rw.writes && job.rw.is_random && job.no_random_map;
-        let most_in_loop = if is_random_write { self.thread.size.max(self.limit()) } else { self.thread.size };
+        let most_in_loop =
+            if is_random_write { self.thread.size.max(self.limit()) } else { self.thread.size };
         if self.is_time_up(now) {
             self.is_terminated = true;
             self.stage = Stage::Finish;
@@ -528,7 +552,13 @@ impl Running {
         }
     }
 
-    fn request(&mut self, at: usize, direction: usize, (offset, bytes): (u64, u64), not_before: Option<Nanos>) {
+    fn request(
+        &mut self,
+        at: usize,
+        direction: usize,
+        (offset, bytes): (u64, u64),
+        not_before: Option<Nanos>,
+    ) {
         let job = self.job();
         let path = self.path(at);
         let count = Bytes(bytes);

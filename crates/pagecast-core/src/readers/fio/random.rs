@@ -171,7 +171,9 @@ pub fn name_hash(name: &str) -> u32 {
     if rest.is_empty() {
         return c;
     }
-    let word = |at: usize| (0..4).fold(0, |word, byte| word | u32::from(*rest.get(at + byte).unwrap_or(&0)) << (8 * byte));
+    let word = |at: usize| {
+        (0..4).fold(0, |word, byte| word | u32::from(*rest.get(at + byte).unwrap_or(&0)) << (8 * byte))
+    };
     (a, b, c) = (a.wrapping_add(word(0)), b.wrapping_add(word(4)), c.wrapping_add(word(8)));
     for bits in [14, 11, 25, 16, 4, 14, 24] {
         c = (c ^ b).wrapping_sub(b.rotate_left(bits));

@@ -234,7 +234,8 @@ mod tests {
         let found = sections("; a\n\n  [ a b ]  \n\trw=read ; why\n# x\nthread\nbs = 4k\n").unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].name.as_str(), found[0].place.line), (" a b ", 3));
-        let values: Vec<_> = found[0].options.iter().map(|given| (&*given.name, given.value.as_deref())).collect();
+        let values: Vec<_> =
+            found[0].options.iter().map(|given| (&*given.name, given.value.as_deref())).collect();
         assert_eq!(values, [("rw", Some("read")), ("thread", None), ("bs", Some(" 4k"))]);
         assert_eq!(found[0].options[2].place.to_string(), "job.fio:7");
     }

@@ -61,8 +61,14 @@ impl ShiftRegister {
     pub fn new(blocks: u64, seed: u64) -> Option<Self> {
         let taps = TAPS.iter().find(|taps| 1_u64 << taps[0] > blocks)?;
         let mask = taps.iter().fold(0, |mask, tap| mask | 1_u64 << (tap - 1));
-        let mut register =
-            Self { value: 0, taps: mask, highest: 1 << (taps[0] - 1), blocks: blocks.max(1), given: 0, is_fresh: true };
+        let mut register = Self {
+            value: 0,
+            taps: mask,
+            highest: 1 << (taps[0] - 1),
+            blocks: blocks.max(1),
+            given: 0,
+            is_fresh: true,
+        };
         register.reset(seed);
         Some(register)
     }

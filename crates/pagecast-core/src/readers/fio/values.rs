@@ -56,11 +56,8 @@ impl<'a> Text<'a> {
         if (least..=most).contains(&number) {
             return Ok(number);
         }
-        let bounds = if most == u64::MAX {
-            format!("at least {least}")
-        } else {
-            format!("from {least} to {most}")
-        };
+        let bounds =
+            if most == u64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
         Err(Wrong::new(format!("is {number}, but must be {bounds}"), "correct the number"))
     }
 
@@ -134,7 +131,8 @@ impl<'a> Text<'a> {
             };
             value.checked_mul(factor)
         };
-        let nanos = micros.and_then(|micros| micros.checked_mul(1000)).filter(|&nanos| nanos < i64::MAX as u64);
+        let nanos =
+            micros.and_then(|micros| micros.checked_mul(1000)).filter(|&nanos| nanos < i64::MAX as u64);
         nanos.map(Nanos).ok_or_else(|| {
             Wrong::new(format!("is `{}`, which is longer than 292 years", self.shown()), "make it shorter")
         })
@@ -164,7 +162,10 @@ impl<'a> Text<'a> {
         let found = words.iter().find(|(known, _)| *known == word);
         found.map(|&(_, value)| (value, rest)).ok_or_else(|| {
             let known = words.iter().map(|&(known, _)| known);
-            Wrong::new(format!("is `{}`, which is no word of it", shorten(word)), hint(word, known, "its words"))
+            Wrong::new(
+                format!("is `{}`, which is no word of it", shorten(word)),
+                hint(word, known, "its words"),
+            )
         })
     }
 
@@ -177,7 +178,8 @@ impl<'a> Text<'a> {
         let text = self.needed()?;
         // A trailing comma ends the list; it is no empty value.
         let (list, is_open) = text.strip_suffix(',').map_or((text, true), |list| (list, false));
-        let parts: Vec<&str> = if list.starts_with('(') { split_outside(list) } else { list.split(',').collect() };
+        let parts: Vec<&str> =
+            if list.starts_with('(') { split_outside(list) } else { list.split(',').collect() };
         if parts.len() > 3 {
             return Err(Wrong::new(
                 format!("has {} values, but there are only reads, writes and trims", parts.len()),
@@ -285,8 +287,10 @@ mod tests {
 
     #[test]
     fn sizes_are_fios() {
-        let values = [("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4ki", 4096), ("4kib", 4000), ("1g", 1 << 30)];
-        for (text, bytes) in values.into_iter().chain([("512", 512), ("512b", 512), ("0x10", 16), ("+7", 7)]) {
+        let values =
+            [("4k", 4096), ("4K", 4096), ("4kb", 4096), ("4ki", 4096), ("4kib", 4000), ("1g", 1 << 30)];
+        for (text, bytes) in values.into_iter().chain([("512", 512), ("512b", 512), ("0x10", 16), ("+7", 7)])
+        {
             assert_eq!(of(text).amount(), Ok(Amount::Bytes(bytes)), "{text}");
         }
         assert_eq!(of("20%").amount(), Ok(Amount::Percent(20)));
@@ -298,15 +302,10 @@ mod tests {
     #[test]
     fn times_are_fios() {
         let seconds = |text| of(text).time(1_000_000).unwrap().0 / 1000;
-        assert_eq!(["5", "5m", "500ms", "7us", "2h", "(5)", "(500ms)"].map(seconds), [
-            5_000_000,
-            300_000_000,
-            500_000,
-            7,
-            7_200_000_000,
-            5_000_000,
-            500_000
-        ]);
+        assert_eq!(
+            ["5", "5m", "500ms", "7us", "2h", "(5)", "(500ms)"].map(seconds),
+            [5_000_000, 300_000_000, 500_000, 7, 7_200_000_000, 5_000_000, 500_000]
+        );
         assert_eq!(of("250").time(1), Ok(Nanos(250_000)));
     }
 

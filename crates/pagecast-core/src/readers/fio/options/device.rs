@@ -42,10 +42,15 @@ pub(super) const TIME: &[Known] = &[
         job.time_based = value.flag()?;
         Ok(())
     }),
-    done("startdelay", &[], "counts from the start of the simulation; of a range the value that fio's generator draws", |job, value| {
-        job.start_delay = value.range(|value| value.time(SECONDS))?;
-        Ok(())
-    }),
+    done(
+        "startdelay",
+        &[],
+        "counts from the start of the simulation; of a range the value that fio's generator draws",
+        |job, value| {
+            job.start_delay = value.range(|value| value.time(SECONDS))?;
+            Ok(())
+        },
+    ),
     done("ramp_time", &[], "", |job, value| {
         job.ramp = value.time(SECONDS)?;
         Ok(())
@@ -60,14 +65,19 @@ pub(super) const TARGET: &[Known] = &[
         job.directories = names(value.needed()?);
         Ok(())
     }),
-    done("filename", &[], "names of [global] and of the job are both used, as in fio; a device is one file of its own", |job, value| {
-        let found = names(value.needed()?);
-        if found.iter().any(|name| name == "-") {
-            return Err(Wrong::new("names `-`, a pipe", "name a file"));
-        }
-        job.file_names.extend(found);
-        Ok(())
-    }),
+    done(
+        "filename",
+        &[],
+        "names of [global] and of the job are both used, as in fio; a device is one file of its own",
+        |job, value| {
+            let found = names(value.needed()?);
+            if found.iter().any(|name| name == "-") {
+                return Err(Wrong::new("names `-`, a pipe", "name a file"));
+            }
+            job.file_names.extend(found);
+            Ok(())
+        },
+    ),
     done("filename_format", &[], "", |job, value| {
         job.file_name_format = value.text.unwrap_or("").to_owned();
         Ok(())
@@ -79,10 +89,15 @@ pub(super) const TARGET: &[Known] = &[
         job.files = value.number_in(1, 1_000_000)? as u32;
         Ok(())
     }),
-    done("openfiles", &[], "all files stay open: a later open would drop the file's pages again", |job, value| {
-        job.open_files = value.small()?;
-        Ok(())
-    }),
+    done(
+        "openfiles",
+        &[],
+        "all files stay open: a later open would drop the file's pages again",
+        |job, value| {
+            job.open_files = value.small()?;
+            Ok(())
+        },
+    ),
     done("file_service_type", &[], "`roundrobin`, `random` and `sequential`", |job, value| {
         let words = [
             ("roundrobin", Some(Service::RoundRobin)),
@@ -129,14 +144,22 @@ pub(super) const TARGET: &[Known] = &[
         job.unlink_each_loop = value.truth()?;
         Ok(())
     }),
-    done("zonemode", &[], "`strided`; `zbd` is refused, since zoned devices are not modelled", |job, value| {
-        let (mode, _) = value.word(&[("none", Some(false)), ("strided", Some(true)), ("zbd", None)])?;
-        if mode.is_none() {
-            return Err(Wrong::new("is `zbd`, and zoned devices are not modelled", "take zonemode=none or strided"));
-        }
-        job.strides.mode = mode;
-        Ok(())
-    }),
+    done(
+        "zonemode",
+        &[],
+        "`strided`; `zbd` is refused, since zoned devices are not modelled",
+        |job, value| {
+            let (mode, _) = value.word(&[("none", Some(false)), ("strided", Some(true)), ("zbd", None)])?;
+            if mode.is_none() {
+                return Err(Wrong::new(
+                    "is `zbd`, and zoned devices are not modelled",
+                    "take zonemode=none or strided",
+                ));
+            }
+            job.strides.mode = mode;
+            Ok(())
+        },
+    ),
     done("zonerange", &[], "", |job, value| {
         job.strides.range = value.number()?;
         Ok(())

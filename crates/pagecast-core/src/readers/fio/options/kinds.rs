@@ -1,7 +1,5 @@
 //! Options of the type of I/O: directions, offsets, random numbers, synchronisation.
 
-
-
 use super::words::{ADVICE, distribution, random_words, sync_range};
 use super::{Known, done, no_effect, refused};
 use crate::readers::fio::job::{Direction, Sequencer, SyncIo, Unified};
@@ -21,33 +19,41 @@ pub(super) const KINDS: &[Known] = &[
         job.direct = !value.truth()?;
         Ok(())
     }),
-    done("rw", &["readwrite"], "but for trims, which are refused: discards are not modelled", |job, value| {
-        let words = [
-            ("read", direction(true, false, false)),
-            ("write", direction(false, true, false)),
-            ("randread", direction(true, false, true)),
-            ("randwrite", direction(false, true, true)),
-            ("rw", direction(true, true, false)),
-            ("readwrite", direction(true, true, false)),
-            ("randrw", direction(true, true, true)),
-            ("trim", None),
-            ("randtrim", None),
-            ("trimwrite", None),
-            ("randtrimwrite", None),
-        ];
-        let (found, rest) = value.word(&words)?;
-        job.rw = found.ok_or_else(|| Wrong::new("trims, and discards are not modelled", "take reads and writes"))?;
-        (job.step, job.repeat) = (0, 1);
-        match rest {
-            None => {}
-            Some(rest) if job.rw.is_random => job.repeat = value.of(rest).number_in(1, u64::from(u32::MAX))? as u32,
-            Some(rest) => {
-                let (sign, size) = rest.strip_prefix('-').map_or((1, rest), |size| (-1, size));
-                job.step = sign * value.of(size).number_in(0, i64::MAX as u64)? as i64;
+    done(
+        "rw",
+        &["readwrite"],
+        "but for trims, which are refused: discards are not modelled",
+        |job, value| {
+            let words = [
+                ("read", direction(true, false, false)),
+                ("write", direction(false, true, false)),
+                ("randread", direction(true, false, true)),
+                ("randwrite", direction(false, true, true)),
+                ("rw", direction(true, true, false)),
+                ("readwrite", direction(true, true, false)),
+                ("randrw", direction(true, true, true)),
+                ("trim", None),
+                ("randtrim", None),
+                ("trimwrite", None),
+                ("randtrimwrite", None),
+            ];
+            let (found, rest) = value.word(&words)?;
+            job.rw = found
+                .ok_or_else(|| Wrong::new("trims, and discards are not modelled", "take reads and writes"))?;
+            (job.step, job.repeat) = (0, 1);
+            match rest {
+                None => {}
+                Some(rest) if job.rw.is_random => {
+                    job.repeat = value.of(rest).number_in(1, u64::from(u32::MAX))? as u32
+                }
+                Some(rest) => {
+                    let (sign, size) = rest.strip_prefix('-').map_or((1, rest), |size| (-1, size));
+                    job.step = sign * value.of(size).number_in(0, i64::MAX as u64)? as i64;
+                }
             }
-        }
-        Ok(())
-    }),
+            Ok(())
+        },
+    ),
     done("rw_sequencer", &[], "", |job, value| {
         let words = [("sequential", Sequencer::Sequential), ("identical", Sequencer::Identical)];
         job.sequencer = value.word(&words)?.0;
@@ -131,10 +137,15 @@ pub(super) const KINDS: &[Known] = &[
         job.percent_reads = 100 - value.number_in(0, 100)? as u32;
         Ok(())
     }),
-    done("random_distribution", &[], "`zipf` and `pareto` sum up at most 10,000,000 blocks, as in fio", |job, value| {
-        job.distribution = distribution(value)?;
-        Ok(())
-    }),
+    done(
+        "random_distribution",
+        &[],
+        "`zipf` and `pareto` sum up at most 10,000,000 blocks, as in fio",
+        |job, value| {
+            job.distribution = distribution(value)?;
+            Ok(())
+        },
+    ),
     done("percentage_random", &[], "", |job, value| {
         value.each(&mut job.percent_random, |value| Ok(value.number_in(0, 100)? as u32))
     }),
@@ -158,9 +169,13 @@ pub(super) const KINDS: &[Known] = &[
         job.sync = value.word(&words)?.0;
         Ok(())
     }),
-    done("invalidate", &[], "POSIX_FADV_DONTNEED when a file is opened, before each loop, and when a time-based job begins again", |job, value| {
-        job.invalidate = value.truth()?;
-        Ok(())
-    }),
+    done(
+        "invalidate",
+        &[],
+        "POSIX_FADV_DONTNEED when a file is opened, before each loop, and when a time-based job begins again",
+        |job, value| {
+            job.invalidate = value.truth()?;
+            Ok(())
+        },
+    ),
 ];
-

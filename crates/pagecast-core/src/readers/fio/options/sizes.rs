@@ -30,7 +30,9 @@ pub(super) const BLOCKS: &[Known] = &[
         job.bs_is_seq_rand = value.truth()?;
         Ok(())
     }),
-    done("ba", &["blockalign"], "", |job, value| value.each(&mut job.align, |value| value.number_in(1, 1 << 40))),
+    done("ba", &["blockalign"], "", |job, value| {
+        value.each(&mut job.align, |value| value.number_in(1, 1 << 40))
+    }),
 ];
 
 pub(super) const BUFFERS: &[Known] = &[
@@ -67,8 +69,13 @@ pub(super) const SIZES: &[Known] = &[
         job.file_append = value.truth()?;
         Ok(())
     }),
-    done("fill_device", &["fill_fs"], "to the size of the disk, less the files that exist at the start", |job, value| {
-        job.fill_device = value.truth()?;
-        Ok(())
-    }),
+    done(
+        "fill_device",
+        &["fill_fs"],
+        "to the size of the disk, less the files that exist at the start",
+        |job, value| {
+            job.fill_device = value.truth()?;
+            Ok(())
+        },
+    ),
 ];

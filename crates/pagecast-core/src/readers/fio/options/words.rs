@@ -14,12 +14,8 @@ const MOST_SPLITS: usize = 64;
 const MOST_ZONES: usize = 256;
 
 /// The words of `fadvise_hint`.
-pub const ADVICE: [(&str, Hint); 4] = [
-    ("0", Hint::None),
-    ("1", Hint::ByPattern),
-    ("sequential", Hint::Sequential),
-    ("random", Hint::Random),
-];
+pub const ADVICE: [(&str, Hint); 4] =
+    [("0", Hint::None), ("1", Hint::ByPattern), ("sequential", Hint::Sequential), ("random", Hint::Random)];
 
 /// The words of `random_generator`.
 pub fn random_words() -> [(&'static str, Generator); 3] {
@@ -74,21 +70,30 @@ pub fn distribution(value: Text<'_>) -> Result<Distribution, Wrong> {
         Kind::Zipf => {
             let (theta, centre) = shape(1.1)?;
             if theta == 1.0 || theta < 0.0 {
-                return Err(Wrong::new("has theta 1, for which fio has no formula", "take for example zipf:1.1"));
+                return Err(Wrong::new(
+                    "has theta 1, for which fio has no formula",
+                    "take for example zipf:1.1",
+                ));
             }
             Ok(Distribution::Zipf(theta, centre))
         }
         Kind::Pareto => {
             let (power, centre) = shape(0.2)?;
             if power <= 0.0 || power >= 1.0 {
-                return Err(Wrong::new(format!("has power {power}, but must be between 0 and 1"), "take for example pareto:0.2"));
+                return Err(Wrong::new(
+                    format!("has power {power}, but must be between 0 and 1"),
+                    "take for example pareto:0.2",
+                ));
             }
             Ok(Distribution::Pareto(power, centre))
         }
         Kind::Normal => {
             let (deviation, centre) = shape(0.0)?;
             if !(0.0..100.0).contains(&deviation) {
-                return Err(Wrong::new(format!("has deviation {deviation}, but must be from 0 to below 100"), "take for example normal:10"));
+                return Err(Wrong::new(
+                    format!("has deviation {deviation}, but must be from 0 to below 100"),
+                    "take for example normal:10",
+                ));
             }
             Ok(Distribution::Normal(deviation, centre))
         }
@@ -100,12 +105,16 @@ pub fn distribution(value: Text<'_>) -> Result<Distribution, Wrong> {
 /// The number of a distribution, and its centre, if given.
 fn shape(value: Text<'_>, rest: Option<&str>, default: f64) -> Result<(f64, Option<f64>), Wrong> {
     let Some(rest) = rest else { return Ok((default, None)) };
-    let (number, centre) = rest.split_once(':').map_or((rest, None), |(number, centre)| (number, Some(centre)));
+    let (number, centre) =
+        rest.split_once(':').map_or((rest, None), |(number, centre)| (number, Some(centre)));
     let number = value.of(number).float()?;
     let Some(centre) = centre else { return Ok((number, None)) };
     let centre = value.of(centre).float()?;
     if !(0.0..=1.0).contains(&centre) {
-        return Err(Wrong::new(format!("has its centre at {centre}, but must have it from 0 to 1"), "write for example zipf:1.2:0.25"));
+        return Err(Wrong::new(
+            format!("has its centre at {centre}, but must have it from 0 to 1"),
+            "write for example zipf:1.2:0.25",
+        ));
     }
     Ok((number, Some(centre)))
 }
@@ -122,7 +131,10 @@ fn zones(value: Text<'_>, rest: Option<&str>, is_absolute: bool) -> Result<[Arc<
 fn zone_list(value: Text<'_>, list: &str, is_absolute: bool) -> Result<Arc<[Zone]>, Wrong> {
     let entries: Vec<&str> = list.split(':').filter(|entry| !entry.is_empty()).collect();
     if entries.len() > MOST_ZONES {
-        return Err(Wrong::new(format!("has {} zones, and fio takes {MOST_ZONES}", entries.len()), "use fewer"));
+        return Err(Wrong::new(
+            format!("has {} zones, and fio takes {MOST_ZONES}", entries.len()),
+            "use fewer",
+        ));
     }
     let mut zones = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -137,7 +149,10 @@ fn zone_list(value: Text<'_>, list: &str, is_absolute: bool) -> Result<Arc<[Zone
     }
     let accessed: u32 = zones.iter().map(|&(percent, _)| percent).sum();
     if accessed != 100 {
-        return Err(Wrong::new(format!("has zones with {accessed}% of the requests"), "let them add up to 100"));
+        return Err(Wrong::new(
+            format!("has zones with {accessed}% of the requests"),
+            "let them add up to 100",
+        ));
     }
     let missing = zones.iter().filter(|(_, length)| length.is_none()).count() as u64;
     let given: u64 = zones.iter().filter_map(|&(_, length)| length).fold(0, u64::saturating_add);
@@ -167,7 +182,10 @@ pub fn splits(value: Text<'_>) -> Result<[Arc<[Split]>; 2], Wrong> {
 fn split_list(value: Text<'_>, list: &str) -> Result<Arc<[Split]>, Wrong> {
     let entries: Vec<&str> = list.split(':').filter(|entry| !entry.is_empty()).collect();
     if entries.len() > MOST_SPLITS {
-        return Err(Wrong::new(format!("has {} sizes, and fio takes {MOST_SPLITS}", entries.len()), "use fewer"));
+        return Err(Wrong::new(
+            format!("has {} sizes, and fio takes {MOST_SPLITS}", entries.len()),
+            "use fewer",
+        ));
     }
     let mut splits = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -202,21 +220,29 @@ mod tests {
     #[test]
     fn shares_that_are_left_open_get_the_rest() {
         let [reads, writes] = splits(of("4k/10:64k/50:32k/,8k")).unwrap();
-        assert_eq!(reads.iter().map(|split| (split.bytes, split.percent)).collect::<Vec<_>>(), [
-            (4096, 10),
-            (32768, 40),
-            (65536, 50)
-        ]);
+        assert_eq!(
+            reads.iter().map(|split| (split.bytes, split.percent)).collect::<Vec<_>>(),
+            [(4096, 10), (32768, 40), (65536, 50)]
+        );
         assert_eq!(*writes, [Split { bytes: 8192, percent: 100 }]);
         assert!(splits(of("4k/60:8k/60")).is_err());
     }
 
     #[test]
     fn zones_are_fios() {
-        let Distribution::Zoned([reads, _]) = distribution(of("zoned:50/5:30/15:20/")).unwrap() else { panic!() };
-        assert_eq!(reads.iter().map(|zone| (zone.percent, zone.length)).collect::<Vec<_>>(), [(50, 5), (30, 15), (20, 80)]);
+        let Distribution::Zoned([reads, _]) = distribution(of("zoned:50/5:30/15:20/")).unwrap() else {
+            panic!()
+        };
+        assert_eq!(
+            reads.iter().map(|zone| (zone.percent, zone.length)).collect::<Vec<_>>(),
+            [(50, 5), (30, 15), (20, 80)]
+        );
         assert!(distribution(of("zoned:50/5")).is_err());
-        let Distribution::ZonedAbsolute([_, writes]) = distribution(of("zoned_abs:60/1m:40/1g,100/2k")).unwrap() else { panic!() };
+        let Distribution::ZonedAbsolute([_, writes]) =
+            distribution(of("zoned_abs:60/1m:40/1g,100/2k")).unwrap()
+        else {
+            panic!()
+        };
         assert_eq!(*writes, [Zone { percent: 100, length: 2048 }]);
     }
 

@@ -1,0 +1,182 @@
+//! Begins operations on names and descriptors: they say which file is which, and ask little of the page cache.
+//!
+//! Left out: the time that a file system takes for them, and errors of directories, which are there as soon as a path names them.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::error::CallError;
+use super::operations::{Begun, Caller, Wants, check_fits, locate};
+use crate::fs::{Located, NameId, Release, Span};
+use crate::machine::Machine;
+use crate::policy::Call;
+use crate::units::Bytes;
+use crate::workload::{Action, AllocateMode, Fd, OpenFlags};
+
+impl<M: Deref<Target = Machine>> Caller<'_, M> {
+    /// The file of an open descriptor.
+    pub(super) fn file_behind(&self, fd: Fd, action: &Action) -> Result<Located, CallError> {
+        let not_open = || {
+            let path = action.path().expect("the operation is about a file").clone();
+            CallError::NotOpen { operation: action.name(), path, fd }
+        };
+        self.descriptors.get(fd).map(|open| open.located).ok_or_else(not_open)
+    }
+
+    /// Opens a file under a number. One that is open already is closed.
+    pub(super) fn open(&mut self, fd: Fd, action: &Action) -> Result<Begun, CallError> {
+        let Action::Open { truncate, flags, .. } = *action else { unreachable!("it is an open") };
+        let file = self.file_of(action)?;
+        let begun = self.open_size(file, truncate)?;
+        self.files.hold(file.file);
+        let aside = self.drop_descriptor(fd);
+        self.descriptors.open(fd, file, flags);
+        Ok(Begun { aside, ..begun })
+    }
+
+    /// Gives a file the size that it has when it has been opened, and makes it exist.
+    pub(super) fn open_size(&mut self, file: Located, truncate: bool) -> Result<Begun, CallError> {
+        let size = if truncate { Bytes::ZERO } else { self.files.size(file.file) };
+        self.resize(file, size)
+    }
+
+    /// Closes a descriptor. With the last one of a file without a name the file goes.
+    pub(super) fn close(&mut self, fd: Fd, file: Located) -> Begun {
+        match self.drop_descriptor(fd) {
+            Some(removal) => Begun::on(file, removal),
+            None => Begun::on(file, Wants::Nothing),
+        }
+    }
+
+    /// Gives an open file a second descriptor. One that is open already is closed.
+    pub(super) fn duplicate(&mut self, fd: Fd, to: Fd, file: Located) -> Begun {
+        if fd == to {
+            return Begun::on(file, Wants::Nothing);
+        }
+        let aside = self.drop_descriptor(to);
+        self.descriptors.duplicate(fd, to);
+        Begun { aside, ..Begun::on(file, Wants::Nothing) }
+    }
+
+    /// Closes all descriptors; gives the removals of files that have no name.
+    pub(crate) fn close_all(&mut self) -> Vec<Call> {
+        let files = self.descriptors.close_all();
+        files.into_iter().filter_map(|file| self.let_go(file)).collect()
+    }
+
+    fn drop_descriptor(&mut self, fd: Fd) -> Option<Call> {
+        let file = self.descriptors.close(fd)?;
+        self.let_go(file)
+    }
+
+    fn let_go(&mut self, file: Located) -> Option<Call> {
+        let release = self.files.let_go(file.file);
+        self.removal(release, file.mount)
+    }
+
+    /// The call that removes a file which nothing refers to any more.
+    fn removal(&mut self, release: Release, mount: u32) -> Option<Call> {
+        let Release::Last(file) = release else { return None };
+        let view = self.view(Located { file, mount });
+        self.files.remove(file);
+        Some(Call::Truncate { file: view, size: Bytes::ZERO })
+    }
+
+    /// Removes a name, and the file with its last name where no descriptor has it.
+    pub(super) fn unlink(&mut self, path: &Arc<str>) -> Result<Begun, CallError> {
+        let file = locate(self.files, self.host, path)?;
+        let (name, _) = self.name(path)?;
+        let before = self.view(file);
+        self.task.set_flags(file.file, OpenFlags::default());
+        Ok(match self.files.unlink(name) {
+            Release::Kept => Begun::on(file, Wants::Nothing),
+            Release::Last(last) => {
+                self.files.remove(last);
+                self.cut(file, before, Bytes::ZERO)
+            }
+        })
+    }
+
+    /// Begins an operation on two names, or on a directory.
+    pub(super) fn begin_on_names(&mut self, action: &Action) -> Result<Begun, CallError> {
+        match action {
+            Action::Rename { path, to } => self.rename(path, to),
+            Action::Link { path, to } => self.link(path, to),
+            Action::Mkdir { path } | Action::Rmdir { path } => {
+                Ok(Begun::on(locate(self.files, self.host, path)?, Wants::Nothing))
+            }
+            _ => unreachable!("it is none of names"),
+        }
+    }
+
+    fn rename(&mut self, path: &Arc<str>, to: &Arc<str>) -> Result<Begun, CallError> {
+        let (from, name, mount) = self.two_names("rename", path, to)?;
+        if !self.files.is_there(from) {
+            return Err(CallError::NoSuchFile { operation: "rename", path: path.clone() });
+        }
+        let file = Located { file: self.files.file(from), mount };
+        let release = self.files.rename(from, name);
+        let wants = self.removal(release, mount).map_or(Wants::Nothing, Wants::Call);
+        Ok(Begun::on(file, wants))
+    }
+
+    fn link(&mut self, path: &Arc<str>, to: &Arc<str>) -> Result<Begun, CallError> {
+        let (from, name, mount) = self.two_names("link", path, to)?;
+        let file = self.files.file(from);
+        if !self.files.exists(file) {
+            return Err(CallError::NoSuchFile { operation: "link", path: path.clone() });
+        }
+        if self.files.exists(self.files.file(name)) {
+            return Err(CallError::Exists { operation: "link", path: to.clone() });
+        }
+        self.files.link(file, name);
+        Ok(Begun::on(Located { file, mount }, Wants::Nothing))
+    }
+
+    fn name(&mut self, path: &Arc<str>) -> Result<(NameId, u32), CallError> {
+        self.files.name(self.host, path).map_err(|_| CallError::NoMount { path: path.clone() })
+    }
+
+    fn two_names(
+        &mut self,
+        operation: &'static str,
+        path: &Arc<str>,
+        to: &Arc<str>,
+    ) -> Result<(NameId, NameId, u32), CallError> {
+        let ((from, mount), (name, _)) = (self.name(path)?, self.name(to)?);
+        if self.files.are_together(from, name) {
+            return Ok((from, name, mount));
+        }
+        Err(CallError::OtherMount { operation, path: path.clone(), to: to.clone() })
+    }
+
+    /// Takes room for a range of a file. The pages of a hole that is punched stay, as there is no call for them.
+    pub(super) fn allocate(
+        &mut self,
+        file: Located,
+        mode: AllocateMode,
+        offset: u64,
+        bytes: Bytes,
+    ) -> Result<Begun, CallError> {
+        let end = Bytes(offset.saturating_add(bytes.0));
+        match mode {
+            AllocateMode::Extend => {
+                let end = end.max(self.files.size(file.file));
+                return self.resize(file, end);
+            }
+            AllocateMode::KeepSize => {
+                check_fits(self.files, file.file, end)?;
+                self.files.reserve(file.file, end);
+            }
+            AllocateMode::PunchHole | AllocateMode::ZeroRange => {}
+        }
+        Ok(Begun::on(file, Wants::Nothing))
+    }
+
+    /// A descriptor's position moves behind the bytes that a call has read or written there.
+    pub(super) fn move_on(&mut self, fd: Option<Fd>, span: &Span) {
+        if let Some(fd) = fd {
+            self.descriptors.seek(fd, span.offset + span.bytes.0);
+        }
+    }
+}
