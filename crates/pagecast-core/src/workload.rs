@@ -1,5 +1,6 @@
 //! Describes the programs: files that exist before, and processes that are iterators of operations.
 
+mod asynchronous;
 mod copying;
 mod descriptors;
 mod imported;
@@ -10,6 +11,7 @@ mod sync_range;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+pub use self::asynchronous::AsyncBy;
 pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
@@ -156,14 +158,17 @@ pub struct Operation {
     /// It does not begin before this time after the start of its process.
     pub not_before: Option<Nanos>,
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
+    /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
+    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
 }
 
 impl From<Action> for Operation {
     fn from(action: Action) -> Self {
-        Self { action, line: None, not_before: None, depth: None, fd: None }
+        Self { action, line: None, not_before: None, depth: None, by: AsyncBy::default(), fd: None }
     }
 }
 
@@ -517,6 +522,19 @@ impl Action {
             | Self::Rmdir { .. }
             | Self::Stat { .. }
             | Self::Fallocate { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// True if its process can go on before it has ended: reads and writes of descriptors, unless they take memory, and waits for a file
+    /// to be durable.
+    #[must_use]
+    pub fn may_be_asynchronous(&self) -> bool {
+        match self {
+            Self::Read { buffer, .. } => *buffer == Buffer::Reused,
+            Self::Write { .. } | Self::Fsync { .. } | Self::Fdatasync { .. } | Self::SyncFileRange { .. } => {
+                true
+            }
             _ => false,
         }
     }

@@ -1,6 +1,7 @@
 //! The simulator from outside: small scenarios, one rule each. The machine has round numbers, so that a rule can be
 //! checked in one's head: see [`common::MACHINE`].
 
+mod asynchronous;
 mod cawl;
 mod common;
 mod copies;

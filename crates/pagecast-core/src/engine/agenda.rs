@@ -11,6 +11,8 @@ use crate::units::Nanos;
 pub(super) enum Wake {
     /// A process starts.
     Start(u32),
+    /// A process may begin its next operation.
+    Arrival(u32),
     /// A process has slept.
     Sleeper(u32),
     /// A message of a transfer between hosts has arrived.

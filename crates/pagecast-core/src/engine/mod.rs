@@ -8,6 +8,7 @@ mod agenda;
 mod copies;
 mod copying;
 mod groups;
+mod kiocbs;
 mod mapped;
 mod operations;
 mod processes;

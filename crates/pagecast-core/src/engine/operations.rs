@@ -9,6 +9,7 @@ use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::machine::Machine;
 use crate::policy::{Call, Command, OperationId, Outcome, Request};
+use crate::result::Part;
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, OpenFlags, Operation};
@@ -37,6 +38,10 @@ impl<'a, N: Network> Engine<'a, N> {
             Action::Copy { .. } => self.begin_copy(at, operation),
             Action::Stream { call, .. } => self.begin_on_stream(at, operation, call),
             Action::Mapped { call, .. } => self.begin_on_mapping(at, operation, call),
+            Action::Drain => {
+                self.enter(at, operation, None, 0, Bytes::ZERO);
+                self.end_drain(at)
+            }
             Action::Exit => unreachable!("the process has been ended instead"),
             _ => self.begin_call(at, operation),
         }
@@ -87,7 +92,8 @@ impl<'a, N: Network> Engine<'a, N> {
 
     /// A process with what its calls see and change.
     pub(super) fn caller(&mut self, at: u32) -> Caller<'_, &'a Machine> {
-        let process = &mut self.processes[at as usize];
+        let owner = self.owner(at);
+        let process = &mut self.processes[owner as usize];
         let host = &mut self.hosts[process.host as usize];
         Caller {
             files: &mut self.namespace,
@@ -98,7 +104,7 @@ impl<'a, N: Network> Engine<'a, N> {
             descriptors: &mut self.tables[process.table as usize].descriptors,
             operation: OperationId(at),
             host: process.host as usize,
-            cgroup: self.scenario.processes[at as usize].cgroup,
+            cgroup: self.scenario.processes[owner as usize].cgroup,
         }
     }
 
@@ -132,9 +138,9 @@ impl<'a, N: Network> Engine<'a, N> {
     }
 
     /// The current operation of a process has ended.
-    pub(super) fn end_operation(&mut self, at: u32, outcome: Outcome) -> Result<(), SimulationError> {
+    pub(super) fn end_operation(&mut self, at: u32, mut outcome: Outcome) -> Result<(), SimulationError> {
         let process = &mut self.processes[at as usize];
-        let host = process.host;
+        let (owner, host) = (process.of, process.host);
         if process.current.as_ref().is_some_and(|current| current.stream.is_some()) {
             self.stream_step_ended(at, &outcome);
             return Ok(());
@@ -149,8 +155,9 @@ impl<'a, N: Network> Engine<'a, N> {
         {
             self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
         }
+        outcome.parts.add(Part::Wait, current.waited);
         self.recorder.operation(&Ended {
-            process: at,
+            process: owner,
             host,
             index: current.index,
             operation: current.operation.action.name(),
@@ -162,7 +169,10 @@ impl<'a, N: Network> Engine<'a, N> {
             outcome,
         });
         if self.residency == Residency::Operation && current.file.is_some() {
-            self.record_residency(Some((at, &current)));
+            self.record_residency(Some((owner, &current)));
+        }
+        if at != owner {
+            return self.end_kiocb(at);
         }
         self.ready.push_back(at);
         Ok(())

@@ -43,6 +43,9 @@ impl<N: Network> Engine<'_, N> {
 
     /// Lets a process do operations until one takes time or it exits.
     pub(super) fn run_process(&mut self, at: u32) -> Result<(), SimulationError> {
+        if self.is_kiocb(at) {
+            return self.begin_queued(at);
+        }
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             stop::spend(stop::EVENT);
             if let Some(current) = &self.processes[at as usize].current {
@@ -52,9 +55,24 @@ impl<N: Network> Engine<'_, N> {
                 }
                 continue;
             }
-            match self.next_operation(at)? {
-                None => return self.exit(at),
-                Some(operation) => self.begin_operation(at, operation)?,
+            if !self.may_go_on(at) {
+                return Ok(());
+            }
+            let operation = match self.processes[at as usize].held.take() {
+                Some(held) => *held,
+                None => match self.next_operation(at)? {
+                    Some(operation) => operation,
+                    None if self.processes[at as usize].under_way > 0 => return Ok(()),
+                    None => return self.exit(at),
+                },
+            };
+            if !self.may_begin(at, &operation) {
+                self.processes[at as usize].held = Some(Box::new(operation));
+                return Ok(());
+            }
+            match operation.depth {
+                Some(_) => self.begin_asynchronous(at, operation)?,
+                None => self.begin_operation(at, operation)?,
             }
         }
         Ok(())
@@ -83,13 +101,12 @@ impl<N: Network> Engine<'_, N> {
         offset: u64,
         bytes: Bytes,
     ) {
-        let process = &mut self.processes[at as usize];
-        let index = process.operations;
-        process.operations += 1;
-        process.current = Some(Current {
+        let (index, start) = self.place_in_program(at);
+        self.processes[at as usize].current = Some(Current {
             operation,
             index,
-            start: self.now,
+            start,
+            waited: self.now - start,
             file,
             offset,
             bytes,
@@ -99,6 +116,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn exit(&mut self, at: u32) -> Result<(), SimulationError> {
+        self.leave_kiocbs(at);
         let process = &mut self.processes[at as usize];
         process.state = State::Ended;
         process.program = None;
@@ -134,7 +152,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Ends an operation all of whose time is called `part`.
-    fn end_with(&mut self, at: u32, part: Part) -> Result<(), SimulationError> {
+    pub(super) fn end_with(&mut self, at: u32, part: Part) -> Result<(), SimulationError> {
         let start = self.processes[at as usize].current.as_ref().expect("it is in an operation").start;
         let parts = Parts::of(part, self.now - start);
         self.end_operation(at, Outcome { parts, ..Outcome::default() })

@@ -98,9 +98,9 @@ impl<N: Network> Engine<'_, N> {
         let given = held - booked;
         let of = |other: usize| {
             let own = self.processes[other].task.anonymous;
-            if other == at as usize { own + given } else { own }
+            if other == self.owner(at) as usize { own + given } else { own }
         };
-        let holders = (0..self.processes.len())
+        let holders = (0..self.scenario.processes.len())
             .filter(|&other| is_asked_for(other))
             .map(|other| (of(other), &*self.processes[other].name));
         let held = in_words(held, holders.filter(|&(bytes, _)| bytes > Bytes::ZERO).collect());

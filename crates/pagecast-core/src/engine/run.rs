@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
+use super::kiocbs::Kiocbs;
 use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Running, SharedTable};
 use crate::calls::Anonymous;
@@ -74,9 +75,11 @@ pub(super) struct Engine<'a, N> {
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
+    /// Those of the scenario, then the asynchronous operations under way.
     pub(super) processes: Vec<Running>,
     /// Tables of descriptors; `Running::table` is an index.
     pub(super) tables: Vec<SharedTable>,
+    pub(super) kiocbs: Kiocbs,
     /// How many processes have not ended, and how many of those do not wait for others.
     pub(super) alive: u32,
     pub(super) active: u32,
@@ -229,6 +232,7 @@ impl<N: Network> Engine<'_, N> {
     fn woken(&mut self, wake: Wake) -> Result<(), SimulationError> {
         match wake {
             Wake::Start(process) => self.ready.push_back(process),
+            Wake::Arrival(process) => self.ready.push_back(process),
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Resume(host, tag) => {
@@ -368,7 +372,7 @@ impl<N: Network> Engine<'_, N> {
             time: event.time.unwrap_or(self.now),
             host,
             name: event.name,
-            process: event.operation.and_then(OperationId::process),
+            process: event.operation.and_then(OperationId::process).map(|at| self.owner(at)),
             device: device.as_ref(),
             file,
             bytes: event.bytes,

@@ -14,8 +14,10 @@ use crate::scenario::Scenario;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Operation, Program};
 
-/// A process at run time.
+/// A process at run time, or one of its asynchronous operations (`kiocbs`).
 pub(super) struct Running {
+    /// The process itself, or the one that has begun the asynchronous operation.
+    pub of: u32,
     pub name: Arc<str>,
     pub host: u32,
     pub program: Option<Box<dyn Program>>,
@@ -29,6 +31,14 @@ pub(super) struct Running {
     pub table: u32,
     pub operations: u32,
     pub current: Option<Current>,
+    /// The next operation, if that may not begin yet.
+    pub held: Option<Box<Operation>>,
+    /// It does not go on before this time.
+    pub goes_on_at: Nanos,
+    /// The last time for which it has been put on the agenda.
+    pub woken_at: Nanos,
+    /// How many of its asynchronous operations are under way.
+    pub under_way: u32,
     /// The files that it has mapped: the number of each mapping, and the bytes that it has.
     pub mappings: BTreeMap<FileId, (u32, Bytes)>,
     /// The streams that it has open, the last one at the end.
@@ -40,6 +50,8 @@ pub(super) struct Current {
     pub operation: Operation,
     pub index: u32,
     pub start: Nanos,
+    /// How long it has waited since for others of its file.
+    pub waited: Nanos,
     /// Resolved when it began.
     pub file: Option<Located>,
     pub offset: u64,
@@ -99,20 +111,10 @@ impl Running {
         let mut all: Vec<Self> = scenario
             .processes
             .iter()
-            .map(|process| Self {
-                name: process.name.clone(),
-                host: process.host as u32,
-                program: None,
-                state: State::NotStarted,
-                started: Nanos::ZERO,
-                waits_for: process.after.len() as u32,
-                followers: Vec::new(),
-                task: Task::default(),
-                table: 0,
-                operations: 0,
-                current: None,
-                mappings: BTreeMap::new(),
-                streams: Vec::new(),
+            .zip(0..)
+            .map(|(process, at)| {
+                let waits_for = process.after.len() as u32;
+                Self { waits_for, ..Self::new(at, process.name.clone(), process.host as u32) }
             })
             .collect();
         for (at, process) in scenario.processes.iter().enumerate() {
@@ -122,6 +124,30 @@ impl Running {
             }
         }
         all
+    }
+
+    /// One that belongs to a process and has done nothing yet.
+    pub(super) fn new(of: u32, name: Arc<str>, host: u32) -> Self {
+        Self {
+            of,
+            name,
+            host,
+            program: None,
+            state: State::NotStarted,
+            started: Nanos::ZERO,
+            waits_for: 0,
+            followers: Vec::new(),
+            task: Task::default(),
+            table: 0,
+            operations: 0,
+            current: None,
+            held: None,
+            goes_on_at: Nanos::ZERO,
+            woken_at: Nanos::ZERO,
+            under_way: 0,
+            mappings: BTreeMap::new(),
+            streams: Vec::new(),
+        }
     }
 
     /// Whether it waits for the end of an operation, or of a step of one that has several.

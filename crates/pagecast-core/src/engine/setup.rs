@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
+use super::kiocbs::Kiocbs;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
 use super::running::{Events, Running, SharedTable};
@@ -126,6 +127,7 @@ impl<'a, N: Network> Engine<'a, N> {
             agenda: Agenda::default(),
             tables: SharedTable::all(&mut processes, scenario),
             processes,
+            kiocbs: Kiocbs::default(),
             alive: scenario.processes.len() as u32,
             active: 0,
             ready: std::collections::VecDeque::new(),

@@ -145,7 +145,8 @@ impl<N: Network> Engine<'_, N> {
         let plan = self.nfs.plan(transfer);
         let client = &mut self.hosts[plan.client as usize];
         if !client.anonymous.of_cgroups.is_empty() {
-            let cgroup = self.scenario.processes[plan.operation.0 as usize].cgroup;
+            let cgroup =
+                self.scenario.processes[self.processes[plan.operation.0 as usize].of as usize].cgroup;
             client.policy.charge_to(Nfs::sub_operation(transfer, stage), cgroup);
         }
     }

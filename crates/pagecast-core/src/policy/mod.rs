@@ -24,7 +24,8 @@ use crate::workload::{Advice, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
-/// An operation under way. A process has one at a time; work that a file system does in between has its own.
+/// An operation under way. A process has one at a time, and more numbers for those that it does asynchronously; work that a file system
+/// does in between has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationId(pub u32);
 
@@ -470,6 +471,19 @@ pub trait Policy: Send {
 
     /// Charges the memory of an operation from now on to this memory cgroup of the host, or to none.
     fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}
+
+    /// Lets the operations of a number use the open files of a process: it does them asynchronously.
+    fn share_files(&mut self, _operation: OperationId, _process: OperationId) {}
+
+    /// Returns how long it takes a process to submit an asynchronous operation.
+    fn submission(&self) -> Nanos {
+        Nanos::ZERO
+    }
+
+    /// True if all these bytes of a file are known to be in the page cache.
+    fn is_cached(&self, _file: FileId, _offset: u64, _bytes: Bytes) -> bool {
+        false
+    }
 
     /// Ends a flow that has moved all its bytes.
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);

@@ -1,7 +1,7 @@
 //! The code of a record: numbers of actions, bits of its second byte, and what the next record is told relative to.
 //!
 //! A record is a byte for the action (one of the constants here), a byte of bits that say what follows, and then as many of: path, time,
-//! duration, line, not_before, depth, descriptor, fields of the action. A field that may be missing has a byte 0 or 1 before it; reads and
+//! duration, line, not_before, depth and interface, descriptor, fields of the action. A field that may be missing has a byte 0 or 1 before it; reads and
 //! writes have a third byte for that, as they are most of every recording.
 
 /// The most bytes of a record: that of a pattern, with room to spare.

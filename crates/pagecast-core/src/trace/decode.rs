@@ -9,8 +9,8 @@ use super::varint::Bits;
 use crate::stdio::{Library, LibraryCall, Mode};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, Advice, AllocateMode, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation, Order,
-    Pattern, SyncRangeFlag,
+    Action, Advice, AllocateMode, AsyncBy, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
+    Order, Pattern, SyncRangeFlag,
 };
 
 /// The texts that records have by number.
@@ -51,10 +51,13 @@ pub fn decode(bits: &mut Bits<'_>, before: &mut Before, names: Names<'_>) -> Opt
             Some(Nanos(before.not_before))
         }
     };
-    let depth = if set & has::DEPTH == 0 { None } else { Some(NonZeroU32::new(bits.small()?)?) };
+    let (depth, by) = match set & has::DEPTH {
+        0 => (None, AsyncBy::default()),
+        _ => (Some(NonZeroU32::new(bits.small()?)?), word(bits, &AsyncBy::ALL)?),
+    };
     let fd = if set & has::FD == 0 { None } else { Some(Fd(bits.small()?)) };
     let action = action(bits, before, number, names)?;
-    Some(Record { time, duration, operation: Operation { action, line, not_before, depth, fd } })
+    Some(Record { time, duration, operation: Operation { action, line, not_before, depth, by, fd } })
 }
 
 #[inline]

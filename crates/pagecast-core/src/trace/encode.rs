@@ -47,6 +47,7 @@ pub fn encode(
     if let Some(depth) = operation.depth {
         bits |= has::DEPTH;
         put(out, depth.get().into());
+        out.push(operation.by as u8);
     }
     if let Some(fd) = operation.fd {
         bits |= has::FD;

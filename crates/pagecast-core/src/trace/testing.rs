@@ -11,8 +11,8 @@ use super::record::Record;
 use crate::stdio::{Library, LibraryCall, Mode};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, Advice, AllocateMode, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation, Order,
-    Pattern, SyncRangeFlag,
+    Action, Advice, AllocateMode, AsyncBy, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
+    Order, Pattern, SyncRangeFlag,
 };
 
 /// A read of so many bytes.
@@ -52,13 +52,14 @@ fn from<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy
 pub fn operation() -> impl Strategy<Value = Operation> {
     let line = prop::option::of(any::<u32>());
     let not_before = prop::option::of(number().prop_map(Nanos));
-    let depth = prop::option::of(any::<NonZeroU32>());
+    let depth = prop::option::of((any::<NonZeroU32>(), from(&AsyncBy::ALL)));
     let fd = prop::option::of(any::<u32>().prop_map(Fd));
     (action(), line, not_before, depth, fd).prop_map(|(action, line, not_before, depth, fd)| Operation {
         action,
         line,
         not_before,
-        depth,
+        depth: depth.map(|(depth, _)| depth),
+        by: depth.map_or(AsyncBy::default(), |(_, by)| by),
         fd,
     })
 }

@@ -4,11 +4,13 @@ pub mod sources;
 
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 
 use pagecast_core::error::{ScenarioError, SimulationError};
 use pagecast_core::result::{MemoryLevels, Part, SimulationResult};
 use pagecast_core::scenario::Scenario;
 use pagecast_core::units::Nanos;
+use pagecast_core::workload::{Operation, Process};
 use pagecast_core::{Settings, simulate, simulate_by_steps};
 
 /// A disk of 100 MB/s and memory of 1 GB/s: a GB takes 10 s from the disk and 1 s from the cache.
@@ -60,6 +62,7 @@ pub struct Case {
     overrides: Vec<String>,
     options: Vec<(String, String)>,
     seed: u64,
+    programs: Vec<Process>,
 }
 
 /// A scenario on [`MACHINE`].
@@ -74,7 +77,13 @@ pub fn linux() -> Case {
 
 /// A scenario on a machine of its own.
 pub fn on(machine: &str) -> Case {
-    Case { text: machine.to_owned(), overrides: Vec::new(), options: Vec::new(), seed: 0 }
+    Case {
+        text: machine.to_owned(),
+        overrides: Vec::new(),
+        options: Vec::new(),
+        seed: 0,
+        programs: Vec::new(),
+    }
 }
 
 impl Case {
@@ -114,6 +123,20 @@ impl Case {
         self
     }
 
+    /// A process with operations that no line describes. It comes after those of lines.
+    pub fn program(mut self, name: &str, operations: Vec<Operation>) -> Self {
+        self.programs.push(Process {
+            name: name.into(),
+            host: 0,
+            cgroup: None,
+            after: Vec::new(),
+            start: Nanos::ZERO,
+            descriptors: None,
+            program: Arc::new(operations),
+        });
+        self
+    }
+
     /// With another value, as after `--set`.
     pub fn set(mut self, assignment: &str) -> Self {
         self.overrides.push(assignment.to_owned());
@@ -133,7 +156,16 @@ impl Case {
 
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let nowhere = Path::new("no such folder");
-        Scenario::from_toml(self.text.as_bytes(), "test.toml", nowhere, nowhere, &self.overrides)
+        let has_lines = self.text.contains("[[process]]");
+        let none = "[[process]]\nname = 'none'\ndo = [ { sleep = '0 s' } ]\n";
+        let text = self.text.clone() + if has_lines { "" } else { none };
+        let mut scenario =
+            Scenario::from_toml(text.as_bytes(), "test.toml", nowhere, nowhere, &self.overrides)?;
+        if !has_lines {
+            scenario.processes.clear();
+        }
+        scenario.processes.extend(self.programs.iter().cloned());
+        Ok(scenario)
     }
 
     fn settings(&self, scenario: &Scenario) -> Settings {

@@ -43,6 +43,8 @@ const TOO_MANY_CALLS: Refusal = Refusal {
     what: "computes each of its more than 100 million calls",
     remedy: "ask model `kernel`, or write less in larger calls",
 };
+const NO_ASYNCHRONOUS: Refusal =
+    Refusal { what: "knows no asynchronous operations", remedy: "ask model `kernel`, or leave `depth` out" };
 const NO_REMOTE: Refusal = Refusal { what: "knows no files of other hosts", remedy: ASK_KERNEL };
 
 /// The most calls of a write: each takes about a microsecond to compute.
@@ -56,6 +58,8 @@ pub struct Cawl {
     costs: Vec<Costs>,
     writer: Option<Writer>,
     under_way: Option<UnderWay>,
+    /// The numbers of asynchronous operations.
+    asynchronous: Vec<OperationId>,
     /// The dirty bytes at the last instant at which something began or ended.
     dirty: u64,
 }
@@ -108,6 +112,7 @@ impl Cawl {
             costs: costs_of_disks(options, host)?,
             writer: None,
             under_way: None,
+            asynchronous: Vec::new(),
             dirty: 0,
         })
     }
@@ -247,6 +252,9 @@ impl Spent {
 impl Policy for Cawl {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
         let operation = request.operation;
+        if self.asynchronous.contains(&operation) {
+            return out.refuse(operation, NO_ASYNCHRONOUS);
+        }
         match request.call {
             Call::Write { dontcache: true, .. } => return out.refuse(operation, NO_DONTCACHE),
             Call::Write { file, offset, bytes, through, piece, .. } => {
@@ -278,6 +286,10 @@ impl Policy for Cawl {
             Call::Free { bytes, .. } => self.anonymous -= bytes,
         }
         out.done(operation, Outcome::default());
+    }
+
+    fn share_files(&mut self, operation: OperationId, _process: OperationId) {
+        self.asynchronous.push(operation);
     }
 
     fn completed(&mut self, _now: Nanos, _done: &Completion, _out: &mut Actions) {

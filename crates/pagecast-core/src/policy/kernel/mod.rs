@@ -221,6 +221,20 @@ impl Policy for Kernel {
         self.pages.charge_to(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
     }
 
+    fn share_files(&mut self, operation: OperationId, process: OperationId) {
+        self.tasks.credits.remove(&operation);
+        self.readers.share(operation, process);
+    }
+
+    fn submission(&self) -> Nanos {
+        self.config.host.memory.cost.call
+    }
+
+    fn is_cached(&self, file: FileId, offset: u64, bytes: Bytes) -> bool {
+        let end = offset.saturating_add(bytes.0);
+        self.pages.lists().run(file, offset, end) == (true, end)
+    }
+
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
         self.catch_up(now);
         match device_of_tag(done.tag) {

@@ -5,6 +5,7 @@
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page_writeback::task_rate::folio_of;
+use crate::policy::kernel::readahead::readers::Readers;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::StreamKey;
@@ -26,7 +27,7 @@ pub fn begin_task(
         cx.write_back.inode_attach_wb(cx.pages, file, memcg);
     }
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
-    let stream = stream_of(request, kind, file.as_ref());
+    let stream = stream_of(cx.readers, request, kind, file.as_ref());
     let folio = folio_of(at.2, cx.config.rules.largest_folio);
     let drops_behind = matches!(
         request.call,
@@ -44,9 +45,11 @@ pub fn begin_task(
 
 /// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own
 /// read-ahead.
-fn stream_of(request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
-    let reader =
-        if matches!(request.call, Call::Serve { .. }) { OperationId::NOBODY } else { request.operation };
+fn stream_of(readers: &Readers, request: &Request, kind: Kind, file: Option<&FileView>) -> Option<StreamKey> {
+    let reader = match request.call {
+        Call::Serve { .. } => OperationId::NOBODY,
+        _ => readers.process(request.operation),
+    };
     let reads = matches!(kind, Kind::Read { .. }) || matches!(request.call, Call::Mapped { .. });
     file.filter(|_| reads).map(|file| (reader, file.id))
 }

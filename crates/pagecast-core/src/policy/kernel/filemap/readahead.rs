@@ -189,6 +189,7 @@ pub fn read_ahead(
     least: f64,
 ) {
     let due = cx.now + Nanos::from_seconds(least);
+    let thread = cx.readers.process(thread);
     if let Some(before) = cx.tasks.ahead_of(thread, file.id, start) {
         before.shape.ahead = Some(Ahead { end, done: 0, due });
         return;

@@ -4,7 +4,6 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::policy::FileView;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::mapping::Mapping;
 use crate::policy::kernel::readahead::window::Stream;
@@ -12,16 +11,32 @@ use crate::policy::kernel::tasks::cost::Access;
 use crate::policy::kernel::tasks::kind::Mode;
 use crate::policy::kernel::tasks::shape::StreamKey;
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileView, OperationId};
 use crate::workload::MapAdvice;
 
 /// The open files of all processes, and their mappings that stay.
 #[derive(Default)]
 pub struct Readers {
+    /// The process whose open files an asynchronous operation uses.
+    shared: FxHashMap<OperationId, OperationId>,
     pub streams: FxHashMap<StreamKey, Stream>,
     pub mappings: FxHashMap<StreamKey, Mapping>,
 }
 
 impl Readers {
+    /// Lets the operations of a number use the open files of a process.
+    pub fn share(&mut self, operation: OperationId, process: OperationId) {
+        self.shared.insert(operation, process);
+    }
+
+    /// Returns the process whose open files an operation uses: usually the one that does it.
+    pub fn process(&self, operation: OperationId) -> OperationId {
+        if self.shared.is_empty() {
+            return operation;
+        }
+        self.shared.get(&operation).copied().unwrap_or(operation)
+    }
+
     /// Notes the end of a read at this byte, or of touching a mapping, which leaves no `prev_pos`.
     pub fn leave_stream(&mut self, key: StreamKey, end: u64, file: &FileView, is_mapped: bool) {
         let stream = self.streams.entry(key).or_default();

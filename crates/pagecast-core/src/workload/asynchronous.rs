@@ -1,0 +1,25 @@
+//! Names the interfaces of asynchronous I/O.
+
+/// The interface by which operations are asynchronous. It decides which of them the process waits for all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AsyncBy {
+    /// A thread for each operation: all of them go on by themselves.
+    #[default]
+    Threads,
+    /// io_submit(2). Only O_DIRECT and the syncs are asynchronous: a buffered read or write has ended when its submission returns
+    /// (`fs/aio.c: aio_read, aio_write`).
+    Libaio,
+    /// io_uring_enter(2). A buffered read of cached pages has ended when its submission returns; buffered writes to one file follow one
+    /// another (`io_uring/rw.c`, `io_uring/io_uring.c: io_prep_async_work`, hashed work).
+    IoUring,
+    /// aio_read(3) and its kin of glibc, which has them done by threads; those on one file follow one another
+    /// (`rt/aio_misc.c: __aio_enqueue_request`).
+    PosixAio,
+}
+
+impl AsyncBy {
+    /// The words of a scenario, in the order of `ALL`.
+    pub const NAMES: [&'static str; 4] = ["threads", "libaio", "io_uring", "posix_aio"];
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Threads, Self::Libaio, Self::IoUring, Self::PosixAio];
+}
