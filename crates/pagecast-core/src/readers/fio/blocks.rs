@@ -16,7 +16,7 @@ impl BlockMap {
             let words = bits.div_ceil(64).max(1);
             let mut level = vec![0; words as usize];
             // Bits beyond the last one are never free.
-            if bits % 64 != 0 || bits == 0 {
+            if !bits.is_multiple_of(64) || bits == 0 {
                 *level.last_mut().expect("there is a word") = !0 << (bits % 64);
             }
             levels.push(level);

@@ -184,7 +184,7 @@ impl Chooser {
         if file.last_end[direction] >= file.start.saturating_add(strides.range) {
             file.last_end[direction] = file.start;
         }
-        if self.zone_bytes % strides.range.max(1) == 0 {
+        if self.zone_bytes.is_multiple_of(strides.range.max(1)) {
             file.reset(&Arc::clone(&self.job), self.thread);
         }
     }

@@ -168,7 +168,7 @@ impl Issuer {
         if writes == 0 || !self.may_sync() {
             return None;
         }
-        let is_due = |every: u32| every > 0 && writes % u64::from(every) == 0;
+        let is_due = |every: u32| every > 0 && writes.is_multiple_of(u64::from(every));
         let every_range = self.job.sync_range.map_or(0, |(_, every)| every);
         [(self.job.fsync, Step::Fsync), (self.job.fdatasync, Step::Fdatasync), (every_range, Step::SyncRange)]
             .into_iter()

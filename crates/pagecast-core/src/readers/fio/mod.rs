@@ -17,6 +17,7 @@ mod options;
 mod plan;
 mod program;
 mod random;
+mod report;
 mod sections;
 mod shift_register;
 mod skew;
@@ -27,6 +28,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use self::job::{Generator, Job};
+use self::options::CHAPTERS;
 use self::plan::{Plan, plan};
 use self::program::ThreadSource;
 use self::sections::read_sections;
@@ -131,6 +133,40 @@ fn workload(plan: Plan) -> Workload {
     workload
 }
 
+/// What a report in fio's form needs beside a result, as JSON: each thread with its process, its group, and what is reported of it.
+///
+/// # Errors
+/// As for the job file itself.
+pub fn describe(input: Input, options: &Options) -> Result<String, ReadError> {
+    Ok(report::describe(&read_plan(input, options)?))
+}
+
+/// One option of fio's manual, for the documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionRow {
+    /// The chapter of the manual.
+    pub chapter: &'static str,
+    /// Its name, then its other names.
+    pub names: Vec<&'static str>,
+    /// "done", "without effect here", or "refused".
+    pub standing: &'static str,
+    /// What differs from fio, or why.
+    pub text: &'static str,
+}
+
+/// All options that are known, in the order of the manual.
+#[must_use]
+pub fn option_rows() -> Vec<OptionRow> {
+    let rows = CHAPTERS.iter().flat_map(|chapter| chapter.options.iter().map(|known| (chapter.title, known)));
+    rows.map(|(chapter, known)| OptionRow {
+        chapter,
+        names: [known.name].iter().chain(known.aliases).copied().collect(),
+        standing: known.standing.word(),
+        text: known.text,
+    })
+    .collect()
+}
+
 /// True if the job draws numbers of 64 bits.
 fn is_large(job: &Job) -> bool {
     job.generator == Generator::Tausworthe64
@@ -141,5 +177,7 @@ fn shown(name: &str) -> String {
     shorten(name)
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -42,6 +42,8 @@ pub struct Thread {
     pub files: Vec<FileUse>,
     /// Bytes of one loop: `size`, or what the files come to.
     pub size: u64,
+    /// The options of its section as they are written.
+    pub given: Arc<[(String, String)]>,
 }
 
 /// All threads of a job file.
@@ -53,6 +55,8 @@ pub struct Plan {
     pub layout: Layout,
     /// What the user should know.
     pub notes: Vec<Note>,
+    /// The options of [global] as they are written.
+    pub given: Vec<(String, String)>,
 }
 
 /// Makes the threads.
@@ -70,6 +74,7 @@ pub fn plan(sections: &[Section], options: &Options) -> Result<Plan, ReadError> 
     for section in sections {
         if section.is_global() {
             read_options(&mut global, section, options, &mut plan.notes)?;
+            plan.given.extend(given(section));
             continue;
         }
         let mut job = Job { name: section.name.clone(), place: section.place.clone(), ..global.clone() };
@@ -250,6 +255,7 @@ fn add_threads(
     let taken: FxHashMap<Arc<str>, ()> =
         plan.threads.iter().map(|thread| (Arc::clone(&thread.name), ())).collect();
     let job = Arc::new(job);
+    let given: Arc<[(String, String)]> = given(section).collect();
     for index in 0..count {
         let number = plan.threads.len() as u64 + 1;
         let start = start_of(&job, number);
@@ -268,9 +274,15 @@ fn add_threads(
         let plain = if count == 1 { job.name.clone() } else { format!("{}.{index}", job.name) };
         let name = if taken.contains_key(plain.as_str()) { format!("{plain}#{number}") } else { plain };
         let job = Arc::clone(&job);
-        plan.threads.push(Thread { job, name: name.into(), number, group, wave, start, files, size });
+        let given = Arc::clone(&given);
+        plan.threads.push(Thread { job, name: name.into(), number, group, wave, start, files, size, given });
     }
     Ok(())
+}
+
+/// The options of a section as fio repeats them in its report.
+fn given(section: &Section) -> impl Iterator<Item = (String, String)> {
+    section.options.iter().map(|given| (given.name.clone(), given.value.clone().unwrap_or_default()))
 }
 
 /// `startdelay`; of a range what the generator of the thread draws.

@@ -336,10 +336,10 @@ impl Running {
     /// The next request of a loop (`do_io`).
     fn issue(&mut self, now: Nanos) {
         self.end_ramp(now);
-        if let Some(direction) = self.has_to_think.take() {
-            if self.think(direction, now) {
-                return;
-            }
+        if let Some(direction) = self.has_to_think.take()
+            && self.think(direction, now)
+        {
+            return;
         }
         let job = self.job();
         let is_random_write = job.rw.writes && job.rw.is_random && job.no_random_map;
@@ -584,7 +584,7 @@ impl Running {
         let overlaps = job.queue_depth() > 1 && job.engine.overlaps(job.direct, direction == WRITE);
         let depth = if overlaps { NonZeroU32::new(job.depth) } else { None };
         let line = Some(job.place.line);
-        self.queue.push_back(Operation { action, line, not_before, depth, fd: Some(fd(at)) });
+        self.queue.push_back(Operation { line, not_before, depth, fd: Some(fd(at)), ..action.into() });
     }
 
     fn sync(&mut self, at: usize, step: Step) {
