@@ -8,6 +8,7 @@ import click
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
 from pagecast.cli import options
+from pagecast.errors import ArgumentError
 from pagecast.result import Result
 from pagecast.workloads import Reading
 
@@ -35,6 +36,13 @@ __all__ = ["command"]
     metavar="N",
     help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
 )
+@click.option(
+    "--fio-json",
+    "fio_json",
+    type=options.FileName(),
+    metavar="FILE",
+    help="Write what fio --output-format=json+ would write of a fio job file; needs one model.",
+)
 @options.as_json
 @options.results
 def command(
@@ -46,6 +54,7 @@ def command(
     seed: int,
     residency: str | None,
     threads: int | None,
+    fio_json: Path | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -73,7 +82,12 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides, machine, reading)
-    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
+    models = models or tuple(loaded.models)
+    if fio_json is not None and len(set(models)) > 1:
+        raise click.UsageError("--fio-json needs one model; choose it with --model")
+    results = run(loaded, models, seed=seed, residency=residency, threads=threads)
+    if fio_json is not None:
+        save_fio_json(results[0], scenario, fio_json)
     if out is not None:
         save(results, out, force=force)
     from pagecast.cli.notices import of_forecasts
@@ -128,6 +142,17 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
+
+
+def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
+    """Write the report that fio would write."""
+    from pagecast.fio import json_plus
+
+    report = json.dumps(json_plus(result, job_file), indent=2, allow_nan=False)
+    try:
+        out.write_text(report + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"cannot write {shown(out)}: {error.strerror}") from error
 
 
 def to_json(results: list[Result]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 use super::wrong::Wrong;
 use crate::nearest::{hint, shorten};
+use crate::workload::AsyncBy;
 
 /// An engine that can be simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,16 +116,16 @@ impl Engine {
 
     /// True if fio waits for the end of each request before it makes the next one.
     pub fn is_synchronous(self) -> bool {
-        !matches!(self, Self::Libaio | Self::IoUring | Self::Posixaio)
+        self.interface().is_none()
     }
 
-    /// True if several requests of one file can be under way at once on Linux.
-    pub fn overlaps(self, is_direct: bool, is_write: bool) -> bool {
+    /// The kernel's interface, if it is asynchronous.
+    pub fn interface(self) -> Option<AsyncBy> {
         match self {
-            Self::Libaio => is_direct,
-            // Buffered writes go to one worker for each file; buffered reads wait for their pages without one.
-            Self::IoUring => is_direct || !is_write,
-            _ => false,
+            Self::Libaio => Some(AsyncBy::Libaio),
+            Self::IoUring => Some(AsyncBy::IoUring),
+            Self::Posixaio => Some(AsyncBy::PosixAio),
+            _ => None,
         }
     }
 }

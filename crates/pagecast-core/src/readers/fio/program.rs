@@ -463,6 +463,7 @@ impl Running {
             for at in 0..self.thread.files.len() {
                 if self.issuer.files[at].is_open {
                     self.sync(at, Step::Fsync);
+                    self.drain();
                 }
             }
         }
@@ -581,10 +582,16 @@ impl Running {
             },
             _ => Action::Write { path, offset: Some(offset), bytes: count, call: None, vector: 1 },
         };
-        let overlaps = job.queue_depth() > 1 && job.engine.overlaps(job.direct, direction == WRITE);
-        let depth = if overlaps { NonZeroU32::new(job.depth) } else { None };
-        let line = Some(job.place.line);
-        self.queue.push_back(Operation { line, not_before, depth, fd: Some(fd(at)), ..action.into() });
+        self.submit(at, action, not_before);
+    }
+
+    /// A request or a sync, which an asynchronous engine does not wait for.
+    fn submit(&mut self, at: usize, action: Action, not_before: Option<Nanos>) {
+        let job = &self.thread.job;
+        let (depth, line) = (job.queue_depth(), Some(job.place.line));
+        let depth = if depth > 1 { NonZeroU32::new(depth) } else { None };
+        let by = job.engine.interface().unwrap_or_default();
+        self.queue.push_back(Operation { line, not_before, depth, by, fd: Some(fd(at)), ..action.into() });
     }
 
     fn sync(&mut self, at: usize, step: Step) {
@@ -602,7 +609,12 @@ impl Running {
             Step::Fdatasync => Action::Fdatasync { path },
             _ => Action::Fsync { path },
         };
-        self.put_on(at, action);
+        // fio's engine libaio calls fsync(2) itself.
+        if job.engine == Engine::Libaio {
+            self.put_on(at, action);
+        } else {
+            self.submit(at, action, None);
+        }
     }
 }
 

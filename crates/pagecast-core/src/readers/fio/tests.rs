@@ -128,12 +128,12 @@ fn thinking_comes_after_a_request() {
 }
 
 #[test]
-fn requests_overlap_where_linux_lets_them() {
+fn asynchronous_engines_do_not_wait() {
     let one = |rest: &str| {
         operations(&workload_of(&format!("[a]\nrw=read\nsize=4k\niodepth=8\n{rest}")), 0, 1)[3..].join(", ")
     };
     assert_snapshot!(one("ioengine=libaio\ndirect=1"), @"read 0+4096 of 8, drain, close");
-    assert_snapshot!(one("ioengine=libaio"), @"read 0+4096, drain, close");
+    assert_snapshot!(one("ioengine=libaio"), @"read 0+4096 of 8, drain, close");
     assert_snapshot!(one("ioengine=io_uring"), @"read 0+4096 of 8, drain, close");
     assert_snapshot!(one("ioengine=psync"), @"read 0+4096, close");
 }

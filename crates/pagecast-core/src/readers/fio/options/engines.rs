@@ -96,7 +96,7 @@ pub(super) const DEPTH: &[Known] = &[
     done(
         "iodepth",
         &[],
-        "requests overlap as Linux lets them: libaio with `direct=1`, io_uring but for buffered writes, posixaio only between files",
+        "requests overlap as Linux lets them: with libaio if `direct=1`, with io_uring but for buffered writes to one file, with posixaio between files",
         |job, value| {
             job.depth = value.number_in(1, 1_000_000)? as u32;
             Ok(())
