@@ -96,7 +96,9 @@ class _Thread:
         self.is_reported: bool = description["is_reported"]
         empty = np.zeros(0, dtype=np.int64)
         operation = rows.get("operation", np.zeros(0, dtype=str))[description["set_up"] :]
-        start, end, size = (rows.get(key, empty)[description["set_up"] :] for key in ("start", "end", "bytes"))
+        start, end, size = (
+            rows.get(key, empty)[description["set_up"] :] for key in ("start", "end", "bytes")
+        )
         begin = int(start.min()) if len(start) else 0
         ramp = round(description["ramp_s"] * 1e9)
         counts = start >= begin + ramp if ramp else np.ones(len(start), dtype=bool)
@@ -167,6 +169,7 @@ def _report(group: list[_Thread]) -> dict[str, Any]:
     else:
         directions["trim"] = _direction(np.zeros(0, dtype=np.int64), 0, runtime, of)
     depths = np.sum([thread.depths() for thread in group], axis=0)
+    described = {} if of["description"] is None else {"desc": of["description"]}
     return {
         "jobname": of["jobname"],
         "groupid": of["groupid"],
@@ -190,6 +193,7 @@ def _report(group: list[_Thread]) -> dict[str, Any]:
         "latency_target": 0,
         "latency_percentile": 100.0,
         "latency_window": 0,
+        **described,
     }
 
 

@@ -334,6 +334,10 @@ pub struct Job {
     pub verify: bool,
     /// `do_verify`.
     pub do_verify: bool,
+    /// `verify_backlog`; 0 is none.
+    pub verify_backlog: u32,
+    /// `verify_backlog_batch`; 0 is `verify_backlog`.
+    pub verify_batch: u32,
     /// `zonemode`, `zonesize`, `zonerange`, `zoneskip`.
     pub strides: Strides,
     /// What is reported.
@@ -419,6 +423,8 @@ impl Job {
             wait_for: None,
             verify: false,
             do_verify: true,
+            verify_backlog: 0,
+            verify_batch: 0,
             strides: Strides::default(),
             reporting: Reporting {
                 percentiles: vec![

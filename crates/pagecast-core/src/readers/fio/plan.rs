@@ -219,6 +219,12 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
     if job.engine.is_synchronous() && job.depth > 1 {
         note("iodepth has no effect with a synchronous engine");
     }
+    if job.verify_batch > 0 && job.verify_batch < job.verify_backlog {
+        return error(
+            "verify_backlog_batch is less than verify_backlog: some blocks are never read back",
+            "make it as large",
+        );
+    }
     job.think.spin = job.think.spin.min(job.think.time);
     if job.uncached {
         job.uncached = !job.direct;
@@ -280,9 +286,9 @@ fn add_threads(
     Ok(())
 }
 
-/// The options of a section as fio repeats them in its report.
+/// The options of a section that have a value, as fio repeats them in its report.
 fn given(section: &Section) -> impl Iterator<Item = (String, String)> {
-    section.options.iter().map(|given| (given.name.clone(), given.value.clone().unwrap_or_default()))
+    section.options.iter().filter_map(|given| Some((given.name.clone(), given.value.clone()?)))
 }
 
 /// `startdelay`; of a range what the generator of the thread draws.

@@ -70,6 +70,33 @@ struct Running {
     thought: Nanos,
     has_to_think: Option<usize>,
     in_batch: u32,
+    backlog: Backlog,
+}
+
+/// Blocks that were written and are to be read back between writes (`verify_backlog`).
+#[derive(Default)]
+struct Backlog {
+    /// File, first byte, and length.
+    blocks: VecDeque<(usize, u64, u64)>,
+    /// How many of them are read back before the next write.
+    due: u32,
+    was_read: bool,
+}
+
+impl Backlog {
+    /// The block that is read back now, if it is time for that (`check_get_verify`).
+    fn next(&mut self, job: &Job) -> Option<(usize, u64, u64)> {
+        let every = job.verify_backlog as usize;
+        if every == 0 || self.blocks.is_empty() {
+            return None;
+        }
+        if self.due == 0 && !self.was_read && self.blocks.len().is_multiple_of(every) {
+            self.due = if job.verify_batch > 0 { job.verify_batch } else { job.verify_backlog };
+        }
+        self.due = self.due.checked_sub(1)?;
+        self.was_read = true;
+        self.blocks.pop_front()
+    }
 }
 
 /// When the next request of each direction is due.
@@ -173,6 +200,7 @@ impl Running {
             thought: Nanos::ZERO,
             has_to_think: None,
             in_batch: 0,
+            backlog: Backlog::default(),
             thread,
         }
     }
@@ -267,7 +295,7 @@ impl Running {
             }
         }
         let job = self.job();
-        if job.verify && job.do_verify && job.rw.writes {
+        if job.verify && job.do_verify && job.rw.writes && job.verify_backlog == 0 {
             self.at_loop = Some(Box::new(self.issuer.clone()));
         }
         (self.issued_in_loop, self.writes_in_loop, self.has_to_think) = (0, 0, None);
@@ -356,6 +384,10 @@ impl Running {
             self.stage = Stage::Finish;
             return;
         }
+        if let Some((file, offset, bytes)) = self.backlog.next(&job) {
+            self.request(file, READ, (offset, bytes), None);
+            return;
+        }
         let elapsed = self.elapsed(now);
         let end = if job.runtime > Nanos::ZERO { job.runtime } else { Nanos(u64::MAX) };
         let (mut due, mut is_late) = (Nanos::ZERO, false);
@@ -389,6 +421,10 @@ impl Running {
                     self.invalidate(file);
                 }
                 self.request(file, direction, (offset, bytes), not_before);
+                self.backlog.was_read = direction == READ;
+                if job.verify && job.verify_backlog > 0 && direction == WRITE {
+                    self.backlog.blocks.push_back((file, offset, bytes));
+                }
                 self.note(direction, bytes);
             }
             sync => self.sync(file, sync),
@@ -468,6 +504,16 @@ impl Running {
             }
         }
         self.is_terminated |= self.issued_in_loop == 0;
+        if job.do_verify && !self.is_terminated && !self.backlog.blocks.is_empty() {
+            // The rest of the backlog is read back from files that are opened anew.
+            self.close_all();
+            while let Some((file, offset, bytes)) = self.backlog.blocks.pop_front() {
+                self.open(file);
+                self.request(file, READ, (offset, bytes), None);
+            }
+            self.backlog.due = 0;
+            self.drain();
+        }
         self.stage = match self.at_loop.take() {
             Some(mut issuer) if !self.is_terminated => {
                 self.close_all();

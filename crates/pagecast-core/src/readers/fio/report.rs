@@ -16,6 +16,7 @@ fn thread(thread: &Thread) -> Value {
     json!({
         "process": &*thread.name,
         "jobname": job.name,
+        "description": job.description,
         "groupid": thread.group,
         "by_group": reporting.by_group,
         "is_reported": reporting.stats,

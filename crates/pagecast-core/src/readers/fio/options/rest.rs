@@ -51,12 +51,14 @@ pub(super) const VERIFICATION: &[Known] = &[
     no_effect("verify_fatal", &[], "no block is wrong"),
     no_effect("verify_dump", &[], "no block is wrong"),
     no_effect("verify_async", &["verify_async_cpus"], "sums take no time here"),
-    refused(
-        "verify_backlog",
-        &["0"],
-        "reading back between writes is not simulated; without it, all is read back at the end",
-    ),
-    no_effect("verify_backlog_batch", &[], "of verify_backlog"),
+    done("verify_backlog", &[], "", |job, value| {
+        job.verify_backlog = value.number_in(0, 1_000_000)? as u32;
+        Ok(())
+    }),
+    done("verify_backlog_batch", &[], "not less than verify_backlog", |job, value| {
+        job.verify_batch = value.number_in(0, 1_000_000)? as u32;
+        Ok(())
+    }),
     no_effect("verify_state_save", &["verify_state_load"], "nothing is written"),
     no_effect("verifysort", &["verifysort_nr"], "fio takes no notice of it any more"),
     refused("trim_percentage", &["0"], "discards are not modelled"),
