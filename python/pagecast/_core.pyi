@@ -360,6 +360,7 @@ class Scenario:
                 str | None,
                 Sequence[str],
                 SupportsFloat,
+                tuple[int, int, Sequence[str]] | None,
                 Callable[[], Iterable[Operation]],
             ]
         ],
@@ -401,6 +402,8 @@ class Result:
     def wall_s(self) -> float: ...
     @property
     def end_s(self) -> float: ...
+    @property
+    def slots(self) -> dict[str, int]: ...
     @property
     def events_left_out(self) -> int: ...
     @property

@@ -46,10 +46,16 @@ MACHINE_DIR = Path(__file__).parent / "machines"
 _MOST_BYTES = 2**53 - 1
 """As the operations take: a float holds every whole number up to there."""
 
+_MOST_SLOTS, _MOST_PRIORITY = 10**6, 10**9
+"""As in a scenario that is read from a file."""
+
 _ENOUGH_BYTES = 2**28
 """Far more than the parser takes; there are files without an end, such as /dev/zero."""
 
 _AS_IT_IS = Reading()
+
+_ONLY_HOST = "machine"
+"""The name of the host of a machine file without hosts."""
 
 RESIDENCIES = ("end", "operation")
 """When the table `files` is filled."""
@@ -110,6 +116,13 @@ class Process:
         Only with several hosts; the first one if not given.
     cgroup : str, optional
         The memory cgroup of its host that it is in; none if not given.
+    slots : int, optional
+        Cores that it holds from its start to its end, and waits for; it shares those of its host if not
+        given.
+    hosts : sequence of str
+        With `slots`, instead of `host`: it runs on the first of these that has so many cores free.
+    priority : int
+        With `slots`: higher ones get free cores first; among equals the one that was ready first.
     """
 
     program: Program
@@ -117,6 +130,9 @@ class Process:
     start_s: float = 0.0
     host: str | None = None
     cgroup: str | None = None
+    slots: int | None = None
+    hosts: Sequence[str] = ()
+    priority: int = 0
 
 
 class Scenario:
@@ -171,6 +187,7 @@ class Scenario:
                     _name_or_none("cgroup", process.cgroup),
                     texts(f"process {name!r}: after", process.after),
                     check_number("start_s", process.start_s, of="seconds"),
+                    _slots(name, process),
                     _factory(name, process.program),
                 )
                 for name, process in all_processes
@@ -266,11 +283,14 @@ class Scenario:
         ScenarioError
             The file cannot be read or understood; the message names the line and the remedy.
         """
-        quoted = None
+        head = None
         if machine is not None:
-            load_machine(machine)  # what is wrong in it is its own fault, and not that of the workload
-            quoted = as_toml(check_path("machine", machine))
-        text = scenario_text(path, quoted, reading)
+            # What is wrong in the machine is its own fault, and not that of the workload.
+            loaded = load_machine(machine)
+            source = as_toml(check_path("machine", machine))
+            is_alone = loaded.hosts == [_ONLY_HOST]
+            head = f"machine = {{ from = {source} }}" if is_alone else loaded.to_toml()
+        text = scenario_text(path, head, reading)
         name = check_path("path", path)
         return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 
@@ -512,6 +532,22 @@ def read_input(path: str | os.PathLike[str]) -> bytes:
 
 def _name_or_none(what: str, name: str | None) -> str | None:
     return None if name is None else check_name(what, name)
+
+
+def _slots(name: str, process: Process) -> tuple[int, int, list[str]] | None:
+    """Give the cores that a process holds, its priority and its hosts."""
+    hosts = texts(f"process {name!r}: hosts", process.hosts)
+    priority = check_whole("priority", process.priority, least=0, most=_MOST_PRIORITY)
+    if process.slots is not None:
+        if hosts and process.host is not None:
+            raise ScenarioError(f"process {name!r} has host= and hosts=; remove one of them")
+        return check_whole("slots", process.slots, least=1, most=_MOST_SLOTS), priority, hosts
+    if hosts or priority:
+        key = "hosts" if hosts else "priority"
+        raise ScenarioError(
+            f"process {name!r}: {key}= is for a process that waits for cores of its own; add slots=1"
+        )
+    return None
 
 
 def _factory(process: str, program: Program) -> Callable[[], Iterable[_core.Operation]]:

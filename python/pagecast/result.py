@@ -162,6 +162,11 @@ class Result:
         """How many events happened beyond those that `events` keeps."""
         return self._core.events_left_out
 
+    @cached_property
+    def slots(self) -> dict[str, int]:
+        """The cores that processes hold for themselves, by the names of those that do; not saved."""
+        return self._core.slots
+
     @property
     def provenance(self) -> dict[str, Any]:
         """Everything needed to repeat the simulation."""

@@ -38,6 +38,16 @@ class Reading:
         Pass over what is not understood.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
+    scheduler : {"fifo", "depth", "priority"}
+        Which ready task of a workflow gets free cores: the first one, the one with the longest path to the
+        end, or the one with the highest recorded priority.
+    compute : {"runtime", "cpu"}
+        How long a task computes: all of its recorded runtime, or its recorded use of processors.
+    machines : {"recorded", "any"}
+        Where a task runs that was recorded on a machine: the host of that name (or hosts in turn), or the
+        first host with free cores.
+    speed : float
+        How many times as fast as the recorded cores those of the machine are.
     """
 
     format: str | None = None
@@ -46,6 +56,10 @@ class Reading:
     replay: str = "closed"
     lenient: bool = False
     columns: str | None = None
+    scheduler: str = "fifo"
+    compute: str = "runtime"
+    machines: str = "recorded"
+    speed: float = 1.0
 
 
 def as_toml(machine: str) -> str:
@@ -82,7 +96,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
     path : path-like
         ``-`` for standard input.
     machine : str or None
-        Value of `from`, quoted; None for a run on this machine.
+        The lines of the machine; None for a run on this machine.
     reading : Reading
     """
     name = check_path("path", path)
@@ -99,6 +113,9 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
         keys["replay"] = reading.replay
     if reading.lenient:
         keys["lenient"] = True
+    for key in ("scheduler", "compute", "machines", "speed"):
+        if (value := getattr(reading, key)) != getattr(Reading, key):
+            keys[key] = value
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
-    head = ANY_MACHINE if machine is None else f"machine = {{ from = {machine} }}"
+    head = ANY_MACHINE if machine is None else machine
     return "\n".join([head, "[[process]]", *lines, ""])

@@ -53,6 +53,7 @@
 //!     after: vec![],
 //!     start: Nanos::ZERO,
 //!     descriptors: None,
+//!     slots: None,
 //!     program: Arc::new(read_twice),
 //! };
 //! let scenario = scenario::Scenario::from_parts("<rust>", machine, vec![input], vec![process])?;

@@ -6,6 +6,7 @@ mod descriptors;
 mod imported;
 mod mapped;
 mod pattern;
+mod slots;
 mod sync_range;
 
 use std::num::NonZeroU32;
@@ -17,6 +18,7 @@ pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::pattern::{Order, Pattern};
+pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -41,7 +43,7 @@ pub struct InitialFile {
 pub struct Process {
     /// Unique in a scenario.
     pub name: Arc<str>,
-    /// Index of the host it runs on.
+    /// Index of the host it runs on; of one with `slots` the first of their hosts.
     pub host: usize,
     /// Index of its memory cgroup on that host, if it is in one.
     pub cgroup: Option<usize>,
@@ -51,6 +53,8 @@ pub struct Process {
     pub start: Nanos,
     /// Processes of the same number share one table of descriptors; a process without has its own.
     pub descriptors: Option<u32>,
+    /// The cores that it holds; without, it shares those of its host.
+    pub slots: Option<Slots>,
     /// What it does.
     pub program: Arc<dyn ProgramSource>,
 }

@@ -57,6 +57,13 @@ impl Result {
         self.data.timeline.is_even
     }
 
+    /// The cores that processes hold for themselves, by the names of those that do.
+    #[getter]
+    fn slots(&self) -> BTreeMap<&str, u32> {
+        let all = self.data.processes.iter().zip(&self.data.slots);
+        all.filter_map(|(name, cores)| Some((&**name, (*cores)?))).collect()
+    }
+
     /// Blocks of hosts that have too many for the table.
     #[getter]
     fn blocks_left_out(&self) -> u64 {

@@ -18,6 +18,7 @@ mod run;
 mod running;
 mod settings;
 mod setup;
+mod slots;
 mod streaming;
 mod streams;
 mod threads;

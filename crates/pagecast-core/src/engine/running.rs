@@ -22,6 +22,7 @@ pub(super) struct Running {
     pub host: u32,
     pub program: Option<Box<dyn Program>>,
     pub state: State,
+    /// When it started; when it became ready, as long as it waits for cores.
     pub started: Nanos,
     /// Processes that must have ended before this one starts, and those that wait for this one.
     pub waits_for: u32,
@@ -69,6 +70,8 @@ pub(super) enum State {
     Active,
     /// In a `wait` operation.
     Waiting,
+    /// Without the cores that it needs.
+    Queued,
     Ended,
 }
 

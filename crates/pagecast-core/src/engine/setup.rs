@@ -22,6 +22,7 @@ use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
 use super::running::{Events, Running, SharedTable};
 use super::settings::Settings;
+use super::slots::Scheduler;
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
 struct Hardware {
@@ -132,6 +133,7 @@ impl<'a, N: Network> Engine<'a, N> {
             active: 0,
             ready: std::collections::VecDeque::new(),
             events: Events::default(),
+            scheduler: Scheduler::new(scenario),
             recorder: Recorder::new(
                 machine.hosts.iter().map(|host| host.name.clone()).collect(),
                 names,

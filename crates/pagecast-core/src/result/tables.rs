@@ -14,6 +14,8 @@ pub struct SimulationResult {
     pub hosts: Vec<String>,
     /// Names of the processes; other tables refer to them by index.
     pub processes: Vec<Arc<str>>,
+    /// The cores that each process holds for itself, none for one that shares those of its host.
+    pub slots: Vec<Option<u32>>,
     /// Paths, and names of devices and memory cgroups; other tables refer to them by index.
     pub paths: Vec<Arc<str>>,
     /// One row for each operation, in the order of their ends, then of their processes.

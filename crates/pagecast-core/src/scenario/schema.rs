@@ -7,7 +7,7 @@ use super::residency::Residency;
 use super::{copies, mapped, names, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
-use crate::readers::Replay;
+use crate::readers::{Compute, ListOrder, Replay};
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
@@ -127,6 +127,21 @@ pub static PROCESS: Schema = Schema {
         may("start", Kind::Time, "Earliest start; default \"0 s\""),
         may("host", Kind::Text, "Where it runs; default the first host"),
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
+        may(
+            "slots",
+            Kind::Whole(1, 1_000_000),
+            "Cores that it holds from its start to its end, and waits for; default none: it shares those of its host\n\nIts first row in the table of operations is the `wait` for them. It computes on one of them.",
+        ),
+        may(
+            "hosts",
+            Kind::Texts,
+            "With `slots`, instead of `host`: it runs on the first of these with so many free cores",
+        ),
+        may(
+            "priority",
+            Kind::Whole(0, 1_000_000_000),
+            "With `slots`: higher ones get free cores first; default 0\n\nAmong equals the one that was ready first. One that does not fit lets those behind it go ahead.",
+        ),
     ],
 };
 
@@ -170,6 +185,31 @@ pub static IMPORTED: Schema = Schema {
         may("start", Kind::Time, "Earliest start of its first one; default \"0 s\""),
         may("host", Kind::Text, "Where it runs; default the first host"),
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
+        may(
+            "hosts",
+            Kind::Texts,
+            "Where the tasks of a workflow run, instead of `host`; default all hosts that see the files of the first",
+        ),
+        may(
+            "machines",
+            Kind::Word(&["recorded", "any"]),
+            "Where a task runs that was recorded on a machine: \"recorded\" (the default), the host of that name, or hosts in turn; \"any\": the first host with free cores",
+        ),
+        may(
+            "scheduler",
+            Kind::Word(&ListOrder::NAMES),
+            "Which task that is ready gets free cores: \"fifo\" (the default), the first; \"depth\": the one with the longest path to the end; \"priority\": the one with the highest",
+        ),
+        may(
+            "compute",
+            Kind::Word(&Compute::NAMES),
+            "How long a task computes: \"runtime\" (the default), all of its recorded runtime; \"cpu\": its recorded use of processors",
+        ),
+        may(
+            "speed",
+            Kind::Number(1e-6, 1e6),
+            "How many times as fast as the recorded cores those of the machine are; default 1",
+        ),
     ],
 };
 

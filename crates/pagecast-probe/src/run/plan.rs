@@ -326,6 +326,10 @@ fn check_real(job: &Job<'_>) -> Result<(), RunError> {
     if let Some((path, _)) = job.mounts.iter().find(|(_, is_remote)| *is_remote) {
         return Err(unreal(format!("the mount {path} of another host"), "put it on a disk"));
     }
+    if let Some(process) = job.processes.iter().find(|process| process.slots.is_some()) {
+        let what = format!("process `{}` with `slots`, for which nobody keeps cores free,", process.name);
+        return Err(unreal(what, "leave `slots` out, or forecast it: pagecast simulate"));
+    }
     if let Some(process) = job.processes.iter().find(|process| process.cgroup.is_some()) {
         let what = format!("process `{}` in a memory cgroup of its own", process.name);
         let remedy = "leave `cgroup` out and start pagecast itself in one: systemd-run --scope -p MemoryMax=4G pagecast run ...";
@@ -389,6 +393,8 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{file, job, process, read, write};
+    use pagecast_core::workload::Slots;
+
     use super::*;
 
     fn refused(change: impl FnOnce(&mut Job<'_>), processes: &[Process]) -> String {
@@ -412,6 +418,13 @@ mod tests {
         let mut member = process("p", &[], &[]);
         member.cgroup = Some(0);
         assert!(refused(|_| (), &[member]).contains("systemd-run"));
+        let mut task = process("p", &[], &[]);
+        task.slots = Some(Slots { cores: 1, priority: 0, hosts: [0].into() });
+        assert_eq!(
+            refused(|_| (), &[task]),
+            "x.toml: process `p` with `slots`, for which nobody keeps cores free, cannot be run for real; \
+             leave `slots` out, or forecast it: pagecast simulate"
+        );
     }
 
     #[test]

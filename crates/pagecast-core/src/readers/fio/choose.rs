@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::blocks::BlockMap;
 use super::files::FileUse;
-use super::is_large;
 use super::job::{Distribution, Generator, Job, READ, Sequencer, WRITE, Zone};
 use super::random::{Random, Use, name_hash, seed};
 use super::shift_register::ShiftRegister;
@@ -118,7 +117,7 @@ struct Place {
 impl Chooser {
     /// The one of a thread.
     pub fn new(job: &Arc<Job>, thread: u64) -> Self {
-        let large = is_large(job);
+        let large = job.draws_64_bits();
         let of = |of| seed(job, thread, of);
         // A verified job reads back what it has written: both directions draw the same sizes.
         let writes = if job.verify { Use::ReadSizes } else { Use::WriteSizes };

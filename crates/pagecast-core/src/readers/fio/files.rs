@@ -7,7 +7,9 @@ use rustc_hash::FxHashMap;
 use super::job::{Job, Preallocation, READ, WRITE};
 use super::random::{Random, Use, seed};
 use super::values::Amount;
-use crate::readers::{Placement, ReadError};
+use crate::nearest::shorten;
+use crate::readers::error::ReadError;
+use crate::readers::placement::Placement;
 
 /// A file of one thread.
 #[derive(Clone, Debug)]
@@ -82,7 +84,7 @@ impl Layout {
         let count = names.len() as u64;
         let each = if job.file_size.is_none() { size / count } else { 0 };
         let mut extra = if job.file_size.is_none() { (size - each * count) / job.least_of_all() } else { 0 };
-        let mut random = Random::new(seed(job, clone.thread, Use::FileSizes), super::is_large(job));
+        let mut random = Random::new(seed(job, clone.thread, Use::FileSizes), job.draws_64_bits());
         let mut used = Vec::with_capacity(names.len());
         let mut total = 0_u64;
         for (name, path) in names.into_iter().zip(placed) {
@@ -158,7 +160,7 @@ impl Layout {
         }
         if known == 0 && job.file_size.is_none() {
             return Err(job.place.error(
-                format!("job `{}` says no size, and its files do not exist", super::shown(&job.name)),
+                format!("job `{}` says no size, and its files do not exist", shorten(&job.name)),
                 "add size= or filesize=",
             ));
         }

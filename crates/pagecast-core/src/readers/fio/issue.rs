@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::choose::{Chooser, FileState};
-use super::is_large;
 use super::job::{Job, READ, Service, WRITE};
 use super::plan::Thread;
 use super::random::{Random, Use, seed};
@@ -68,7 +67,7 @@ impl Issuer {
             issues: [0; 2],
             chooser: Chooser::new(&job, thread),
             mix: Random::small(seed(&job, thread, Use::Mix)),
-            any_file: Random::new(seed(&job, thread, Use::Files), is_large(&job)),
+            any_file: Random::new(seed(&job, thread, Use::Files), job.draws_64_bits()),
             mix_direction: READ,
             mix_until: 0,
             was_sync: false,
@@ -85,7 +84,7 @@ impl Issuer {
         self.chooser.begin_loop();
         if self.job.rand_repeat && self.job.rand_seed.is_none() {
             self.mix = Random::small(seed(&self.job, self.thread, Use::Mix));
-            self.any_file = Random::new(seed(&self.job, self.thread, Use::Files), is_large(&self.job));
+            self.any_file = Random::new(seed(&self.job, self.thread, Use::Files), self.job.draws_64_bits());
         }
         (self.was_sync, self.mix_until, self.current) = (false, 0, None);
         for file in &mut self.files {

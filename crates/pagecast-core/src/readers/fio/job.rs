@@ -456,6 +456,11 @@ impl Job {
         self.least(READ).min(self.least(WRITE))
     }
 
+    /// True if its random numbers have 64 bits.
+    pub fn draws_64_bits(&self) -> bool {
+        self.generator == Generator::Tausworthe64
+    }
+
     /// The number of requests that can be under way at once in fio.
     pub fn queue_depth(&self) -> u32 {
         if self.engine.is_synchronous() { 1 } else { self.depth }

@@ -27,13 +27,13 @@ mod wrong;
 use std::io::Read;
 use std::sync::Arc;
 
-use self::job::{Generator, Job};
 use self::options::CHAPTERS;
 use self::plan::{Plan, plan};
 use self::program::ThreadSource;
 use self::sections::read_sections;
-use super::{Format, Input, Level, Options, ReadError, Reader};
-use crate::nearest::shorten;
+use super::error::ReadError;
+use super::input::Input;
+use super::options::Options;
 use crate::units::Bytes;
 use crate::workload::{Workload, WorkloadFile, WorkloadProcess};
 
@@ -43,18 +43,8 @@ const LARGEST: u64 = 16 << 20;
 /// How many pairs of threads and threads they wait for are written out; beyond that a process of its own stands between them.
 const MOST_PAIRS: usize = 100_000;
 
-/// Of the table of formats.
-pub const FORMAT: Format = Format {
-    name: "fio",
-    what: "fio job file",
-    endings: &[".fio"],
-    matches: is_job_file,
-    level: Level::Files,
-    reader: Reader::Programs(read),
-};
-
 /// True if it begins with a section in brackets and has an option that only fio has.
-fn is_job_file(head: &[u8]) -> bool {
+pub(super) fn matches(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let mut lines =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
@@ -65,7 +55,7 @@ fn is_job_file(head: &[u8]) -> bool {
 }
 
 /// Reads a job file.
-fn read(input: Input, options: &Options) -> Result<Workload, ReadError> {
+pub(super) fn read(input: Input, options: &Options) -> Result<Workload, ReadError> {
     let plan = read_plan(input, options)?;
     Ok(workload(plan))
 }
@@ -94,7 +84,7 @@ fn workload(plan: Plan) -> Workload {
         size: Bytes(size),
         is_inferred: false,
     });
-    let mut workload = Workload { files: files.collect(), processes: Vec::new(), notes: plan.notes };
+    let mut workload = Workload { files: files.collect(), notes: plan.notes, ..Workload::default() };
     let threads: Vec<Arc<plan::Thread>> = plan.threads.into_iter().map(Arc::new).collect();
     let waves: Vec<&[Arc<plan::Thread>]> = threads.chunk_by(|a, b| a.wave == b.wave).collect();
     let mut before: Vec<Arc<str>> = Vec::new();
@@ -108,6 +98,7 @@ fn workload(plan: Plan) -> Workload {
                 start: Default::default(),
                 after,
                 descriptors: None,
+                slots: None,
                 program,
             });
         }
@@ -125,6 +116,7 @@ fn workload(plan: Plan) -> Workload {
                 start: thread.start,
                 after,
                 descriptors: None,
+                slots: None,
                 program: Arc::new(ThreadSource(Arc::clone(thread))),
             });
         }
@@ -165,16 +157,6 @@ pub fn option_rows() -> Vec<OptionRow> {
         text: known.text,
     })
     .collect()
-}
-
-/// True if the job draws numbers of 64 bits.
-fn is_large(job: &Job) -> bool {
-    job.generator == Generator::Tausworthe64
-}
-
-/// A name within a message.
-fn shown(name: &str) -> String {
-    shorten(name)
 }
 
 #[cfg(test)]

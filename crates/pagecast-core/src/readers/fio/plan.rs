@@ -11,9 +11,9 @@ use super::options::{Standing, find};
 use super::random::{Random, Use, seed};
 use super::sections::{Given, Section};
 use super::values::{Amount, Text};
-use super::{is_large, shown};
-use crate::nearest::hint;
-use crate::readers::{Options, ReadError};
+use crate::nearest::{hint, shorten};
+use crate::readers::error::ReadError;
+use crate::readers::options::Options;
 use crate::units::Nanos;
 use crate::workload::Note;
 
@@ -151,7 +151,7 @@ fn read_option(job: &mut Job, given: &Given, notes: &mut Vec<Note>) -> Result<()
     match known.standing {
         Standing::Done(set) => set(job, value).map_err(|wrong| match &given.unset {
             Some(variable) => given.place.error(
-                format!("`{}` uses ${{{}}}, which is not set", known.name, shown(variable)),
+                format!("`{}` uses ${{{}}}, which is not set", known.name, shorten(variable)),
                 format!("set it: {variable}=... pagecast simulate ..."),
             ),
             None => given.place.error(format!("`{}` {}", known.name, wrong.what), wrong.remedy),
@@ -238,8 +238,11 @@ fn check_wait(job: &Job, threads: &[Thread]) -> Result<(), ReadError> {
     if threads.iter().any(|thread| thread.job.name == *name) {
         return Ok(());
     }
-    let what =
-        format!("wait_for names `{}`, and no job before `{}` is called so", shown(name), shown(&job.name));
+    let what = format!(
+        "wait_for names `{}`, and no job before `{}` is called so",
+        shorten(name),
+        shorten(&job.name)
+    );
     let known = threads.iter().map(|thread| thread.job.name.as_str());
     Err(job.place.error(what, hint(name, known, "jobs before it")))
 }
@@ -297,6 +300,6 @@ fn start_of(job: &Job, thread: u64) -> Nanos {
     if low == high {
         return low;
     }
-    let mut random = Random::new(seed(job, thread, Use::StartDelay), is_large(job));
+    let mut random = Random::new(seed(job, thread, Use::StartDelay), job.draws_64_bits());
     Nanos(random.between(low.0 / 1000, high.0 / 1000) * 1000)
 }

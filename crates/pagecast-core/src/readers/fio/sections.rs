@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::arithmetic::{Units, evaluate};
 use super::wrong::Place;
 use crate::nearest::shorten;
-use crate::readers::{ReadError, Surroundings};
+use crate::readers::error::ReadError;
+use crate::readers::options::Surroundings;
 
 /// The longest line that fio takes (`OPT_LEN_MAX`).
 const LONGEST_LINE: usize = 4096;

@@ -6,7 +6,8 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use super::*;
-use crate::readers::{Placement, Surroundings};
+use crate::readers::options::Surroundings;
+use crate::readers::placement::Placement;
 use crate::units::Nanos;
 use crate::workload::Action;
 
@@ -177,9 +178,9 @@ fn many_threads_wait_for_one_barrier() {
 
 #[test]
 fn its_format_is_told_by_its_content() {
-    assert!(is_job_file(b"; x\n[global]\nbs=4k\n"));
-    assert!(!is_job_file(b"[machine]\ncores = 4\n"));
-    assert!(!is_job_file(b"[[process]]\nrw=read\n"));
+    assert!(matches(b"; x\n[global]\nbs=4k\n"));
+    assert!(!matches(b"[machine]\ncores = 4\n"));
+    assert!(!matches(b"[[process]]\nrw=read\n"));
 }
 
 /// Lines that a job file may have, and some that it may not.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::readers::ReadError;
+use crate::readers::error::ReadError;
 
 /// Where something stands in a job file.
 #[derive(Clone, Debug, PartialEq, Eq)]

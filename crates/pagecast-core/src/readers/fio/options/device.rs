@@ -1,6 +1,6 @@
 //! Options of units, job description, time, and target file or device.
 
-use super::{Known, done, no_effect, refused};
+use super::known::{Known, done, no_effect, refused};
 use crate::readers::fio::job::{Preallocation, Service};
 use crate::readers::fio::wrong::Wrong;
 

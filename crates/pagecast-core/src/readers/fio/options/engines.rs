@@ -1,6 +1,6 @@
 //! Options of engines, of depth, of rate, latency and replay.
 
-use super::{Known, done, no_effect, refused};
+use super::known::{Known, done, no_effect, refused};
 use crate::readers::fio::engines::Engine;
 
 /// Why options of engines that are refused change nothing: the engine is refused before.

@@ -1,7 +1,7 @@
 //! Options of the type of I/O: directions, offsets, random numbers, synchronisation.
 
+use super::known::{Known, done, no_effect, refused};
 use super::words::{ADVICE, distribution, random_words, sync_range};
-use super::{Known, done, no_effect, refused};
 use crate::readers::fio::job::{Direction, Sequencer, SyncIo, Unified};
 use crate::readers::fio::wrong::Wrong;
 

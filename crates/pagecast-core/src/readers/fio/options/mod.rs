@@ -5,49 +5,14 @@
 mod device;
 mod engines;
 mod kinds;
+mod known;
 mod rest;
 mod sizes;
 mod words;
 
-use super::job::Job;
-use super::values::Text;
+pub use self::known::{Known, Standing};
 use super::wrong::Wrong;
 use crate::nearest::{hint, shorten};
-
-/// One option.
-#[derive(Clone, Copy)]
-pub struct Known {
-    /// Its name.
-    pub name: &'static str,
-    /// Its other names.
-    pub aliases: &'static [&'static str],
-    /// What becomes of it.
-    pub standing: Standing,
-    /// What differs from fio, why it has no effect, or why it is refused; may be empty.
-    pub text: &'static str,
-}
-
-/// What becomes of an option.
-#[derive(Clone, Copy)]
-pub enum Standing {
-    /// It does what it does in fio, but for the text.
-    Done(fn(&mut Job, Text<'_>) -> Result<(), Wrong>),
-    /// It changes nothing that is simulated.
-    NoEffect,
-    /// A job that has it cannot be simulated, unless its value is one of these, which turn it off.
-    Refused(&'static [&'static str]),
-}
-
-impl Standing {
-    /// Its words in the table of the documentation.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Done(_) => "done",
-            Self::NoEffect => "without effect here",
-            Self::Refused(_) => "refused",
-        }
-    }
-}
 
 /// A chapter of the manual.
 pub struct Chapter {
@@ -74,23 +39,6 @@ pub const CHAPTERS: [Chapter; 14] = [
     Chapter { title: "Verification and steady state", options: rest::VERIFICATION },
     Chapter { title: "Measurements, reports and errors", options: rest::REPORTS },
 ];
-
-const fn done(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    text: &'static str,
-    set: fn(&mut Job, Text<'_>) -> Result<(), Wrong>,
-) -> Known {
-    Known { name, aliases, standing: Standing::Done(set), text }
-}
-
-const fn no_effect(name: &'static str, aliases: &'static [&'static str], text: &'static str) -> Known {
-    Known { name, aliases, standing: Standing::NoEffect, text }
-}
-
-const fn refused(name: &'static str, off: &'static [&'static str], text: &'static str) -> Known {
-    Known { name, aliases: &[], standing: Standing::Refused(off), text }
-}
 
 /// The option of that name.
 ///

@@ -1,6 +1,6 @@
 //! Options of threads and their order, of verification, of reports and errors.
 
-use super::{Known, done, no_effect, refused};
+use super::known::{Known, done, no_effect, refused};
 use crate::readers::fio::wrong::Wrong;
 
 /// Why no log is written.

@@ -1,7 +1,7 @@
 //! Options of block sizes, buffers and I/O sizes.
 
+use super::known::{Known, done, no_effect};
 use super::words::splits;
-use super::{Known, done, no_effect};
 use crate::readers::fio::values::Text;
 
 /// Why the content of buffers changes nothing.
