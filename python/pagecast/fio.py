@@ -119,7 +119,8 @@ class _Thread:
         is_sync = np.isin(operation, _SYNCS) & counts
         requests = np.flatnonzero(kind != "")
         is_before_last = np.arange(len(operation)) < (requests[-1] if len(requests) else 0)
-        return latency[is_sync & is_before_last]
+        found: _Ints = latency[is_sync & is_before_last]
+        return found
 
     @property
     def milliseconds(self) -> int:
@@ -135,7 +136,8 @@ class _Thread:
         depth = np.arange(1, len(start) + 1) - np.searchsorted(ended, start, side="right")
         limit = len(start) if self.description["is_asynchronous"] else 1
         which = np.searchsorted(_DEPTHS, np.clip(depth, 1, limit), side="right") - 1
-        return np.bincount(which, minlength=len(_DEPTHS)).tolist()
+        counts: list[int] = np.bincount(which, minlength=len(_DEPTHS)).tolist()
+        return counts
 
 
 def _groups(threads: Iterable[_Thread]) -> list[list[_Thread]]:
