@@ -17,7 +17,7 @@ from pagecast.arguments import check_path, shown
 from pagecast.errors import ArgumentError
 from pagecast.result import Result
 
-__all__ = ["json_plus"]
+__all__ = ["check_job_file", "json_plus"]
 
 _BITS: Final = 6
 """Of steps in each power of two."""
@@ -48,11 +48,7 @@ def json_plus(result: Result, job_file: str | os.PathLike[str]) -> dict[str, Any
     -------
     dict
     """
-    name = check_path("job_file", job_file)
-    described = describe_fio(name)
-    if described is None:
-        raise ArgumentError(f"{shown(name)} is no fio job file, so there is no report in fio's form")
-    description = json.loads(described)
+    description = check_job_file(job_file)
     rows = _rows(result)
     threads = [_Thread(each, rows.get(each["process"], {})) for each in description["threads"]]
     reported = [_report(group) for group in _groups(thread for thread in threads if thread.is_reported)]
@@ -66,6 +62,31 @@ def json_plus(result: Result, job_file: str | os.PathLike[str]) -> dict[str, Any
         "jobs": reported,
         "disk_util": [],
     }
+
+
+def check_job_file(job_file: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read of a job file what a report needs of it.
+
+    Parameters
+    ----------
+    job_file : path-like
+
+    Returns
+    -------
+    dict
+        Its threads and the options of [global].
+
+    Raises
+    ------
+    ArgumentError
+        If it is of another format.
+    """
+    name = check_path("job_file", job_file)
+    described = describe_fio(name)
+    if described is None:
+        raise ArgumentError(f"{shown(name)} is no fio job file, so there is no report in fio's form")
+    description: dict[str, Any] = json.loads(described)
+    return description
 
 
 def _rows(result: Result) -> dict[str, dict[str, Any]]:

@@ -83,8 +83,8 @@ def command(
         check_directory(out, replace=force, remedy="choose another name or add --force")
     loaded = options.load_scenario(scenario, overrides, machine, reading)
     models = models or tuple(loaded.models)
-    if fio_json is not None and len(set(models)) > 1:
-        raise click.UsageError("--fio-json needs one model; choose it with --model")
+    if fio_json is not None:
+        check_fio_json(scenario, models)
     results = run(loaded, models, seed=seed, residency=residency, threads=threads)
     if fio_json is not None:
         save_fio_json(results[0], scenario, fio_json)
@@ -142,6 +142,17 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
+
+
+def check_fio_json(job_file: Path, models: tuple[str, ...]) -> None:
+    """Refuse a report in fio's form of what is no fio job, before it is simulated."""
+    from pagecast.fio import check_job_file
+
+    if str(job_file) == "-":
+        raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
+    check_job_file(job_file)
+    if len(set(models)) > 1:
+        raise click.UsageError("--fio-json needs one model; choose it with --model")
 
 
 def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
