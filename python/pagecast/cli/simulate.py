@@ -81,10 +81,12 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
+    if fio_json is not None:
+        check_job_file(scenario)
     loaded = options.load_scenario(scenario, overrides, machine, reading)
     models = models or tuple(loaded.models)
-    if fio_json is not None:
-        check_fio_json(scenario, models)
+    if fio_json is not None and len(set(models)) > 1:
+        raise click.UsageError("--fio-json needs one model; choose it with --model")
     results = run(loaded, models, seed=seed, residency=residency, threads=threads)
     if fio_json is not None:
         save_fio_json(results[0], scenario, fio_json)
@@ -144,15 +146,13 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
 
 
-def check_fio_json(job_file: Path, models: tuple[str, ...]) -> None:
-    """Refuse a report in fio's form of what is no fio job, before it is simulated."""
+def check_job_file(job_file: Path) -> None:
+    """Refuse a report in fio's form of what is no fio job, before anything is simulated."""
     from pagecast.fio import check_job_file
 
     if str(job_file) == "-":
         raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
     check_job_file(job_file)
-    if len(set(models)) > 1:
-        raise click.UsageError("--fio-json needs one model; choose it with --model")
 
 
 def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
