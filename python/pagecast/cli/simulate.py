@@ -8,6 +8,7 @@ import click
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
 from pagecast.cli import options
+from pagecast.errors import ArgumentError
 from pagecast.result import Result
 from pagecast.workloads import Reading
 
@@ -49,6 +50,13 @@ __all__ = ["command"]
     metavar="N",
     help="Show the N slowest operations and their parts.",
 )
+@click.option(
+    "--fio-json",
+    "fio_json",
+    type=options.FileName(),
+    metavar="FILE",
+    help="Write what fio --output-format=json+ would write of a fio job file; needs one model.",
+)
 @options.as_json
 @options.results
 def command(
@@ -62,6 +70,7 @@ def command(
     threads: int | None,
     record: str,
     slowest: int | None,
+    fio_json: Path | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -88,15 +97,15 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
+    if fio_json is not None:
+        check_job_file(scenario)
     loaded = options.load_scenario(scenario, overrides, machine, reading)
-    results = run(
-        loaded,
-        models or tuple(loaded.models),
-        seed=seed,
-        residency=residency,
-        record=record,
-        threads=threads,
-    )
+    models = models or tuple(loaded.models)
+    if fio_json is not None and len(set(models)) > 1:
+        raise click.UsageError("--fio-json needs one model; choose it with --model")
+    results = run(loaded, models, seed=seed, residency=residency, record=record, threads=threads)
+    if fio_json is not None:
+        save_fio_json(results[0], scenario, fio_json)
     if out is not None:
         save(results, out, force=force)
     from pagecast.cli.notices import of_forecasts
@@ -153,6 +162,26 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
+
+
+def check_job_file(job_file: Path) -> None:
+    """Refuse a report in fio's form of what is no fio job, before anything is simulated."""
+    from pagecast.fio import check_job_file
+
+    if str(job_file) == "-":
+        raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
+    check_job_file(job_file)
+
+
+def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
+    """Write the report that fio would write."""
+    from pagecast.fio import json_plus
+
+    report = json.dumps(json_plus(result, job_file), indent=2, allow_nan=False)
+    try:
+        out.write_text(report + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"cannot write {shown(out)}: {error.strerror}") from error
 
 
 def to_json(results: list[Result]) -> dict[str, object]:

@@ -1,6 +1,7 @@
 //! Lists the formats, and reads a workload in one of them.
 
 use super::error::ReadError;
+use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
 use super::{csv, wfformat};
@@ -80,6 +81,14 @@ impl Format {
 
 /// The formats that are known.
 pub static FORMATS: &[Format] = &[
+    Format {
+        name: "fio",
+        what: "a job file of fio",
+        endings: &[".fio"],
+        matches: fio::matches,
+        level: Level::Files,
+        reader: Reader::Programs(fio::read),
+    },
     Format {
         name: "trace",
         what: "a recording in binary form",

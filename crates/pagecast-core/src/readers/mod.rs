@@ -9,6 +9,7 @@
 pub mod csv;
 mod decimal;
 mod error;
+pub mod fio;
 mod formats;
 mod input;
 mod lenient;
@@ -23,7 +24,7 @@ mod wfformat;
 pub use error::ReadError;
 pub use formats::{FORMATS, Format, Reader, format_called, format_of};
 pub use input::{HEAD_BYTES, Input};
-pub use options::{Compute, ListOrder, Options, Pace, Replay, Workflow};
+pub use options::{Compute, ListOrder, Options, Pace, Replay, Surroundings, Workflow};
 pub use placement::Placement;
 
 pub use crate::trace::Level;
