@@ -47,10 +47,16 @@ MACHINE_DIR = Path(__file__).parent / "machines"
 _MOST_BYTES = 2**53 - 1
 """As the operations take: a float holds every whole number up to there."""
 
+_MOST_SLOTS, _MOST_PRIORITY = 10**6, 10**9
+"""As in a scenario that is read from a file."""
+
 _ENOUGH_BYTES = 2**28
 """Far more than the parser takes; there are files without an end, such as /dev/zero."""
 
 _AS_IT_IS = Reading()
+
+_ONLY_HOST = "machine"
+"""The name of the host of a machine file without hosts."""
 
 RESIDENCIES = ("end", "operation")
 """When the table `files` is filled."""
@@ -111,6 +117,13 @@ class Process:
         Only with several hosts; the first one if not given.
     cgroup : str, optional
         The memory cgroup of its host that it is in; none if not given.
+    slots : int, optional
+        Cores that it holds from its start to its end, and waits for; it shares those of its host if not
+        given.
+    hosts : sequence of str
+        With `slots`, instead of `host`: it runs on the first of these that has so many cores free.
+    priority : int
+        With `slots`: higher ones get free cores first; among equals the one that was ready first.
     """
 
     program: Program
@@ -118,6 +131,9 @@ class Process:
     start_s: float = 0.0
     host: str | None = None
     cgroup: str | None = None
+    slots: int | None = None
+    hosts: Sequence[str] = ()
+    priority: int = 0
 
 
 class Scenario:
@@ -172,6 +188,7 @@ class Scenario:
                     _name_or_none("cgroup", process.cgroup),
                     texts(f"process {name!r}: after", process.after),
                     check_number("start_s", process.start_s, of="seconds"),
+                    _slots(name, process),
                     _factory(name, process.program),
                 )
                 for name, process in all_processes
@@ -267,13 +284,16 @@ class Scenario:
         ScenarioError
             The file cannot be read or understood; the message names the line and the remedy.
         """
-        quoted = None
+        head = None
         if machine is not None:
-            load_machine(machine)  # what is wrong in it is its own fault, and not that of the workload
-            quoted = as_toml(check_path("machine", machine))
+            # What is wrong in the machine is its own fault, and not that of the workload.
+            loaded = load_machine(machine)
+            source = as_toml(check_path("machine", machine))
+            is_alone = loaded.hosts == [_ONLY_HOST]
+            head = f"machine = {{ from = {source} }}" if is_alone else loaded.to_toml()
         name = check_path("path", path)
         with as_file_of_the_core(name, reading) as (file, form):
-            text = scenario_text(file, quoted, replace(reading, format=form))
+            text = scenario_text(file, head, replace(reading, format=form))
             return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 
     def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
@@ -374,6 +394,7 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
+    record: str = "all",
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
@@ -390,6 +411,9 @@ def simulate(
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
         When the table `files` is filled; the value of the scenario if not given, "end" by default.
+    record : str
+        Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
+        so that memory does not grow with their number. `Result.latency` and `Result.rates` count all of them.
     threads : int, optional
         How many threads share the hosts that have nothing to do with each other; one per processor if not
         given. The result does not depend on it.
@@ -421,6 +445,7 @@ def simulate(
             seed=check_whole("seed", seed, least=0, most=2**64 - 1),
             options=model_options(options),
             residency=None if residency is None else check_word("residency", residency, RESIDENCIES),
+            record=check_text("record", record),
             threads=None if threads is None else check_whole("threads", threads, least=1, most=2**32 - 1),
             progress=check_progress(progress),
         )
@@ -514,6 +539,22 @@ def read_input(path: str | os.PathLike[str]) -> bytes:
 
 def _name_or_none(what: str, name: str | None) -> str | None:
     return None if name is None else check_name(what, name)
+
+
+def _slots(name: str, process: Process) -> tuple[int, int, list[str]] | None:
+    """Give the cores that a process holds, its priority and its hosts."""
+    hosts = texts(f"process {name!r}: hosts", process.hosts)
+    priority = check_whole("priority", process.priority, least=0, most=_MOST_PRIORITY)
+    if process.slots is not None:
+        if hosts and process.host is not None:
+            raise ScenarioError(f"process {name!r} has host= and hosts=; remove one of them")
+        return check_whole("slots", process.slots, least=1, most=_MOST_SLOTS), priority, hosts
+    if hosts or priority:
+        key = "hosts" if hosts else "priority"
+        raise ScenarioError(
+            f"process {name!r}: {key}= is for a process that waits for cores of its own; add slots=1"
+        )
+    return None
 
 
 def _factory(process: str, program: Program) -> Callable[[], Iterable[_core.Operation]]:

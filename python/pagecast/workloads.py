@@ -42,6 +42,16 @@ class Reading:
         Pass over what is not understood.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
+    task_order : {"fifo", "depth", "priority"}
+        Which ready task of a workflow gets free cores: the first one, the one with the longest path to the
+        end, or the one with the highest recorded priority.
+    compute : {"runtime", "cpu"}
+        How long a task computes: all of its recorded runtime, or its recorded use of processors.
+    machines : {"recorded", "any"}
+        Where a task runs that was recorded on a machine: the host of that name (or hosts in turn), or the
+        first host with free cores.
+    core_speed : float
+        How many times as fast as the recorded cores those of the machine are.
     """
 
     format: str | None = None
@@ -50,6 +60,10 @@ class Reading:
     replay: str = "closed"
     lenient: bool = False
     columns: str | None = None
+    task_order: str = "fifo"
+    compute: str = "runtime"
+    machines: str = "recorded"
+    core_speed: float = 1.0
 
 
 def as_toml(machine: str) -> str:
@@ -102,7 +116,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
     path : path-like
         ``-`` for standard input.
     machine : str or None
-        Value of `from`, quoted; None for a run on this machine.
+        The lines of the machine; None for a run on this machine.
     reading : Reading
     """
     name = check_path("path", path)
@@ -119,6 +133,9 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
         keys["replay"] = reading.replay
     if reading.lenient:
         keys["lenient"] = True
+    for key in ("task_order", "compute", "machines", "core_speed"):
+        if (value := getattr(reading, key)) != getattr(Reading, key):
+            keys[key] = value
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
-    head = ANY_MACHINE if machine is None else f"machine = {{ from = {machine} }}"
+    head = ANY_MACHINE if machine is None else machine
     return "\n".join([head, "[[process]]", *lines, ""])

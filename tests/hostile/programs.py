@@ -91,6 +91,7 @@ CALLS = [
     "pc.Scenario(MACHINE, processes={«'app'»: «app»})",
     "pc.Scenario(MACHINE, processes={'a': app, 'b': pc.Process(app, after=«['a']», start_s=«1.0», "
     "host=«None», cgroup=«None»)})",
+    "pc.Scenario(MACHINE, processes={'a': pc.Process(app, slots=«1», hosts=«()», priority=«0»)})",
     "pc.simulate(pc.Scenario(MACHINE, processes={'a': lambda: «[]»}))",
     "pc.simulate(pc.Scenario(MACHINE, processes={'a': lambda: iter([«pc.compute(1)»])}))",
     "pc.simulate(«scenario()», model=«'no-cache'», seed=«0», residency=«'end'», threads=«1», "

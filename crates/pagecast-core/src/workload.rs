@@ -6,6 +6,7 @@ mod descriptors;
 mod imported;
 mod mapped;
 mod pattern;
+mod slots;
 mod sync_range;
 
 use std::num::NonZeroU32;
@@ -16,7 +17,8 @@ pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
-pub use self::pattern::{Order, Pattern};
+pub use self::pattern::{Calls, Order, Pattern, PatternCall};
+pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
@@ -41,7 +43,7 @@ pub struct InitialFile {
 pub struct Process {
     /// Unique in a scenario.
     pub name: Arc<str>,
-    /// Index of the host it runs on.
+    /// Index of the host it runs on; of one with `slots` the first of their hosts.
     pub host: usize,
     /// Index of its memory cgroup on that host, if it is in one.
     pub cgroup: Option<usize>,
@@ -51,6 +53,8 @@ pub struct Process {
     pub start: Nanos,
     /// Processes of the same number share one table of descriptors; a process without has its own.
     pub descriptors: Option<u32>,
+    /// The cores that it holds; without, it shares those of its host.
+    pub slots: Option<Slots>,
     /// What it does.
     pub program: Arc<dyn ProgramSource>,
 }
@@ -160,7 +164,7 @@ pub struct Operation {
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
     /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
-    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    /// The interface, if it is asynchronous.
     pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
@@ -512,6 +516,7 @@ impl Action {
             Self::Read { bytes, .. } | Self::Copy { bytes, .. } | Self::Readahead { bytes, .. } => {
                 *bytes == Some(Bytes::ZERO)
             }
+            Self::Pattern(pattern) => pattern.bytes == Some(Bytes::ZERO),
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
@@ -544,6 +549,7 @@ impl Action {
     pub fn makes_file(&self) -> bool {
         match self {
             Self::Write { .. } | Self::Open { create: true, .. } => true,
+            Self::Pattern(pattern) => pattern.write_share >= 1.0,
             Self::Stream { call: LibraryCall::Open { mode, .. }, .. } => mode.creates(),
             _ => false,
         }

@@ -282,6 +282,7 @@ impl Wrong {
             after: Some(after).filter(|after| !after.is_empty()).into_iter().map(Arc::from).collect(),
             start: Nanos::ZERO,
             descriptors: None,
+            slots: None,
             program: program(Action::Sleep { time: Nanos(1_000_000_000) }),
         };
         (self.files.iter().map(file).collect(), self.processes.iter().map(process).collect())

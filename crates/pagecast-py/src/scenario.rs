@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
-use pagecast_core::readers::{FORMATS, Input, format_of};
+use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
 use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{InitialFile, Process};
+use pagecast_core::workload::{InitialFile, Process, Slots};
 use pagecast_core::{ALL_MODELS, models_for};
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
@@ -75,8 +75,10 @@ const ORIGIN: &str = "<python>";
 
 /// Of a file: host, path, size, cached and dirty bytes.
 type FileParts<'py> = (Option<String>, Bound<'py, PyAny>, f64, f64, f64);
-/// Of a process: name, host, memory cgroup, after, start in seconds, and a callable that gives an iterator of operations.
-type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, Py<PyAny>);
+/// Of a process: name, host, memory cgroup, after, start in seconds, slots, and a callable that gives an iterator of operations.
+type ProcessParts = (String, Option<String>, Option<String>, Vec<String>, f64, Option<SlotParts>, Py<PyAny>);
+/// Of slots: cores, priority and hosts; none is the host of the process.
+type SlotParts = (u32, u32, Vec<String>);
 
 /// Of a file in another format: name, format, and notes by place and text.
 type SourceParts<'a> = (&'a str, &'a str, Vec<(&'a str, &'a str)>);
@@ -135,9 +137,16 @@ impl Scenario {
             })
         });
         let mut programs = Vec::new();
-        let processes = processes.into_iter().map(|(name, on, cgroup, after, start, callable)| {
+        let processes = processes.into_iter().map(|(name, on, cgroup, after, start, slots, callable)| {
             let process: Arc<str> = name.into();
-            let on = host(on)?;
+            let mut on = host(on)?;
+            let slots = slots.map(|(cores, priority, named)| {
+                let named = named.into_iter().map(|name| host(Some(name))).collect::<PyResult<Vec<_>>>()?;
+                on = named.first().copied().unwrap_or(on);
+                let hosts = if named.is_empty() { vec![on] } else { named };
+                PyResult::Ok(Slots { cores, priority, hosts: hosts.into() })
+            });
+            let slots = slots.transpose()?;
             programs.push(Arc::new(Factory::new(process.clone(), callable)));
             Ok(Process {
                 name: process.clone(),
@@ -146,6 +155,7 @@ impl Scenario {
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
                 descriptors: None,
+                slots,
                 program: programs[programs.len() - 1].clone(),
             })
         });
@@ -278,6 +288,30 @@ pub fn workload_format(path: PathBuf) -> Option<&'static str> {
 #[pyfunction]
 pub fn workload_formats() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     FORMATS.iter().map(|format| (format.name, format.what, format.endings.to_vec())).collect()
+}
+
+/// What a report in fio's form needs of a job file, as JSON; empty for a file of another format.
+///
+/// # Errors
+/// What is wrong in the file.
+#[pyfunction]
+pub fn describe_fio(path: PathBuf) -> PyResult<Option<String>> {
+    let name = path.display().to_string();
+    let input = Input::open(&path, &name).map_err(|error| errors::scenario(&error.into()))?;
+    if format_of(&name, &input.head).is_none_or(|format| format.name != "fio") {
+        return Ok(None);
+    }
+    // Sizes of disks are looked at where the job file is simulated.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let surroundings = Surroundings {
+        environment: environment.collect(),
+        room: Some(Bytes(u64::MAX)),
+        memory: Bytes(1 << 40),
+        cores: 1,
+    };
+    let options = Options { lenient: true, surroundings, ..Options::default() };
+    fio::describe(input, &options).map(Some).map_err(|error| errors::scenario(&error.into()))
 }
 
 /// The JSON schema of a scenario, for editors.

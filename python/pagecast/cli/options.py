@@ -234,6 +234,37 @@ def reading(function: _F) -> _F:
     decorated: Any = gathered
     for add in (
         click.option(
+            "--core-speed",
+            "reading_core_speed",
+            type=click.FloatRange(1e-6, 1e6),
+            default=1.0,
+            metavar="FACTOR",
+            help="How many times as fast as the recorded cores of a workflow those of the machine are.",
+        ),
+        click.option(
+            "--machines",
+            "reading_machines",
+            type=click.Choice(["recorded", "any"]),
+            default="recorded",
+            help="A task of a workflow runs on the host called like the machine that it was recorded on, or "
+            "hosts in turn; or on any with free cores.",
+        ),
+        click.option(
+            "--compute",
+            "reading_compute",
+            type=click.Choice(["runtime", "cpu"]),
+            default="runtime",
+            help="A task of a workflow computes for its recorded runtime, or its recorded use of processors.",
+        ),
+        click.option(
+            "--task-order",
+            "reading_task_order",
+            type=click.Choice(["fifo", "depth", "priority"]),
+            default="fifo",
+            help="Which ready task of a workflow gets free cores: the first, the one with the longest path "
+            "to the end, or the one with the highest priority.",
+        ),
+        click.option(
             "--columns",
             "reading_columns",
             type=Text(),

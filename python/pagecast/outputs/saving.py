@@ -74,6 +74,13 @@ def _figures(result: Result) -> "dict[str, Callable[[], Figure]]":
         "timeline": lambda: of_table("timeline", plot.timeline),
         "cache_content": lambda: of_table("files", plot.cache_content),
     }
+    if result.slots:
+        figures["gantt"] = lambda: hosts_figure(
+            lambda result, ax, host: plot.gantt(result, ax=ax), result, []
+        )
+        figures["gantt_cores"] = lambda: hosts_figure(
+            lambda result, ax, host: plot.gantt(result, ax=ax, by="core"), result, []
+        )
     if len(result.devices):
         figures["rates"] = lambda: of_table("devices", plot.rates)
     return figures

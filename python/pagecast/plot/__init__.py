@@ -5,8 +5,9 @@ is shown.
 """
 
 from pagecast.plot.cache_content import cache_content
+from pagecast.plot.gantt import gantt
 from pagecast.plot.parts import parts
 from pagecast.plot.rates import rates
 from pagecast.plot.timeline import timeline
 
-__all__ = ["cache_content", "parts", "rates", "timeline"]
+__all__ = ["cache_content", "gantt", "parts", "rates", "timeline"]

@@ -8,6 +8,8 @@ colour alone: models also differ in line style, parts in hatching.
 from typing import Final
 
 __all__ = [
+    "ACTIVITY_COLOURS",
+    "ACTIVITY_HATCHES",
     "BLACK",
     "BLUE",
     "GREEN",
@@ -117,6 +119,13 @@ PART_COLOURS: Final = {
 
 PART_HATCHES: Final = {"throttled": "//", "queueing": "..", "journal": "xx", "server": "\\\\", "wait": "..."}
 """Hatching of the parts whose colour is close to that of another."""
+
+
+ACTIVITY_COLOURS: Final = {"computing": GREY, "waiting": "#E3E3E3", "reading": BLUE, "writing": VERMILION}
+"""What a process does, in the order of drawing."""
+
+ACTIVITY_HATCHES: Final = {"waiting": "...."}
+"""Hatching of what is close to the page's colour."""
 
 
 def model_colour(model: str) -> str:

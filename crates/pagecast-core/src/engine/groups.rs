@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::run::Engine;
-use super::settings::Settings;
+use super::settings::{Record, Settings};
 use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
@@ -17,7 +17,7 @@ use crate::machine::{Link, Machine, Mount, MountSource};
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
 use crate::stop;
-use crate::workload::{InitialFile, Process};
+use crate::workload::{InitialFile, Process, Slots};
 
 /// Simulates group by group.
 pub(super) fn simulate<N: Network>(
@@ -33,7 +33,7 @@ pub(super) fn simulate<N: Network>(
         let run = || {
             let mut engine = Engine::<N>::new(scenario, model, &settings, hosts)?;
             let end = engine.run()?;
-            engine.finish(end)
+            Ok(SimulationResult { slots: slots_of(scenario), ..engine.finish(end)? })
         };
         return stop::watched(interrupt, run).unwrap_or(Err(SimulationError::Interrupted));
     }
@@ -47,7 +47,16 @@ pub(super) fn simulate<N: Network>(
     threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
         results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
-    Ok(whole.finish())
+    let mut whole = whole.finish();
+    if settings.record == Record::Histogram {
+        whole.operations.keep_longest(Record::SLOWEST);
+    }
+    Ok(SimulationResult { slots: slots_of(scenario), ..whole })
+}
+
+fn slots_of(scenario: &Scenario) -> Vec<Option<u32>> {
+    let slots = |process: &Process| process.slots.as_ref().map(|slots| slots.cores);
+    scenario.processes.iter().map(slots).collect()
 }
 
 /// Results of groups that others are like, until the last of these has had it.
@@ -121,6 +130,9 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
         scenario.processes.iter().map(|process| (&*process.name, process.host)).collect();
     let mut of_event = FxHashMap::default();
     for process in &scenario.processes {
+        for &host in process.slots.iter().flat_map(|slots| slots.hosts.iter()) {
+            joined.join(process.host, host);
+        }
         for before in process.after.iter().filter_map(|name| by_name.get(&**name)) {
             joined.join(process.host, *before);
         }
@@ -182,9 +194,14 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
     for (at, process) in scenario.processes.iter().enumerate() {
         let part = &mut parts[groups.of_host[process.host] as usize];
         part.processes.push(at as u32);
-        part.scenario.processes.push(Process { host: host_at[process.host], ..process.clone() });
+        let slots = process.slots.as_ref().map(|slots| renumbered(slots, &host_at));
+        part.scenario.processes.push(Process { host: host_at[process.host], slots, ..process.clone() });
     }
     parts
+}
+
+fn renumbered(slots: &Slots, host_at: &[usize]) -> Slots {
+    Slots { hosts: slots.hosts.iter().map(|&host| host_at[host]).collect(), ..slots.clone() }
 }
 
 fn renumber(mount: &mut Mount, host_at: &[usize], link_at: &[usize]) {

@@ -11,6 +11,8 @@ mod groups;
 mod kiocbs;
 mod mapped;
 mod operations;
+mod patterned;
+mod patterns;
 mod processes;
 mod recorder;
 mod refusals;
@@ -18,13 +20,14 @@ mod run;
 mod running;
 mod settings;
 mod setup;
+mod slots;
 mod streaming;
 mod streams;
 mod threads;
 mod transfers;
 mod twins;
 
-pub use settings::Settings;
+pub use settings::{Record, Settings};
 
 use crate::error::SimulationError;
 use crate::flow::fluid::Fluid;

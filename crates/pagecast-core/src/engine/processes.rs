@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::agenda::Wake;
+use super::recorder::Ended;
 use super::run::Engine;
 use super::running::{Current, State};
 use crate::error::{Blame, SimulationError};
@@ -11,7 +12,7 @@ use crate::fs::Located;
 use crate::policy::{Call, OperationId, Outcome, Refusal, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Operation};
 
 impl<N: Network> Engine<'_, N> {
@@ -36,7 +37,7 @@ impl<N: Network> Engine<'_, N> {
         if process.start > self.now {
             self.agenda.add(self.now, process.start, Wake::Start(at));
         } else {
-            self.ready.push_back(at);
+            self.become_ready(at);
         }
         Ok(())
     }
@@ -49,9 +50,10 @@ impl<N: Network> Engine<'_, N> {
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             stop::spend(stop::EVENT);
             if let Some(current) = &self.processes[at as usize].current {
-                match current.copying {
-                    Some(_) => self.go_on_with_copy(at)?,
-                    None => self.go_on_with_stream(at)?,
+                match current {
+                    Current { pattern: Some(_), .. } => return self.go_on_with_pattern(at),
+                    Current { copying: Some(_), .. } => self.go_on_with_copy(at)?,
+                    _ => self.go_on_with_stream(at)?,
                 }
                 continue;
             }
@@ -112,6 +114,7 @@ impl<N: Network> Engine<'_, N> {
             bytes,
             stream: None,
             copying: None,
+            pattern: None,
         });
     }
 
@@ -122,6 +125,8 @@ impl<N: Network> Engine<'_, N> {
         process.program = None;
         self.alive -= 1;
         self.active -= 1;
+        self.give_slots_back(at);
+        let process = &mut self.processes[at as usize];
         let followers = std::mem::take(&mut process.followers);
         let host = process.host;
         let table = &mut self.tables[process.table as usize];
@@ -180,6 +185,24 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
+    /// Writes down how long a process has waited for its cores: its first operation.
+    pub(super) fn record_wait(&mut self, at: u32, since: Nanos, outcome: Outcome) {
+        let process = &mut self.processes[at as usize];
+        self.recorder.operation(&Ended {
+            process: at,
+            host: process.host,
+            index: process.operations,
+            operation: "wait",
+            path: None,
+            offset: 0,
+            bytes: 0,
+            start: since,
+            end: self.now,
+            outcome,
+        });
+        process.operations += 1;
+    }
+
     /// Fails if every live process waits for another.
     pub(super) fn check_deadlock(&self) -> Result<(), SimulationError> {
         if self.active > 0 {
@@ -198,7 +221,11 @@ impl<N: Network> Engine<'_, N> {
             let not_started = self.processes[at].state == State::NotStarted;
             not_started.then(|| (at as u32, format!("for the end of `{}`", process.after.join("`, `"))))
         });
-        let mut all: Vec<(u32, String)> = for_events.chain(for_others).collect();
+        let for_cores = self.scenario.processes.iter().enumerate().filter_map(|(at, process)| {
+            let slots = process.slots.as_ref().filter(|_| self.processes[at].state == State::Queued)?;
+            Some((at as u32, self.wanted_slots(slots)))
+        });
+        let mut all: Vec<(u32, String)> = for_events.chain(for_others).chain(for_cores).collect();
         all.sort();
         let shown: Vec<String> = all
             .iter()
@@ -247,9 +274,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// The model has no answer to what a process does, or to what there is before any does something.
     pub(super) fn refused(&self, operation: OperationId, refusal: Refusal) -> SimulationError {
-        let process = operation.process().map(|at| (at, self.processes[at as usize].current.as_ref()));
-        let (place, who) = match process {
-            Some((at, current)) => {
+        let (place, who) = match operation.process() {
+            Some(at) => {
+                let own = self.processes[at as usize].current.as_ref();
+                // The process of a call is in its pattern.
+                let current = own.or(self.processes[self.owner(at) as usize].current.as_ref());
                 let operation = &current.expect("it is in the operation").operation;
                 let Blame { place, process, .. } = self.blame(at, operation.line);
                 (place, format!("process `{process}` does a {}", operation.action.name()))

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
-use super::kiocbs::Kiocbs;
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable};
+use super::slots::Scheduler;
 use crate::calls::Anonymous;
 use crate::device::stream_weight;
 use crate::error::SimulationError;
@@ -86,6 +86,7 @@ pub(super) struct Engine<'a, N> {
     /// Processes whose operation has just ended.
     pub(super) ready: VecDeque<u32>,
     pub(super) events: Events,
+    pub(super) scheduler: Scheduler,
     pub(super) recorder: Recorder,
     /// Flows that end at this instant, and those with new rates; kept for their memory.
     pub(super) ended: Vec<Completion>,
@@ -173,6 +174,9 @@ impl<N: Network> Engine<'_, N> {
             self.network.settle(self.now, &mut changed);
             if changed.is_empty() {
                 self.changed = changed;
+                if self.start_queued()? {
+                    continue;
+                }
                 self.end_calls();
                 return Ok(());
             }
@@ -231,7 +235,7 @@ impl<N: Network> Engine<'_, N> {
 
     fn woken(&mut self, wake: Wake) -> Result<(), SimulationError> {
         match wake {
-            Wake::Start(process) => self.ready.push_back(process),
+            Wake::Start(process) => self.become_ready(process),
             Wake::Arrival(process) => self.ready.push_back(process),
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),

@@ -17,11 +17,11 @@ use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
-use super::kiocbs::Kiocbs;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
-use super::running::{Events, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::settings::Settings;
+use super::slots::Scheduler;
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
 struct Hardware {
@@ -132,10 +132,12 @@ impl<'a, N: Network> Engine<'a, N> {
             active: 0,
             ready: std::collections::VecDeque::new(),
             events: Events::default(),
+            scheduler: Scheduler::new(scenario),
             recorder: Recorder::new(
                 machine.hosts.iter().map(|host| host.name.clone()).collect(),
                 names,
                 hosts_in_all,
+                settings.record,
             ),
             ended: Vec::new(),
             changed: Vec::new(),

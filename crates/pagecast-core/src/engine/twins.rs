@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::machine::{Host, Machine};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
-use crate::workload::{InitialFile, Process, SameProgram};
+use crate::workload::{InitialFile, Process, SameProgram, Slots};
 
 /// See the module.
 pub(super) struct Twins {
@@ -84,6 +84,7 @@ struct Work {
     host: usize,
     cgroup: Option<usize>,
     start: Nanos,
+    slots: Option<Slots>,
     /// The places of those that it waits for.
     after: Vec<Option<usize>>,
     program: SameProgram,
@@ -100,6 +101,7 @@ impl<'a> Workload<'a> {
                 host: process.host,
                 cgroup: process.cgroup,
                 start: process.start,
+                slots: process.slots.clone(),
                 after: process.after.iter().map(|name| places.get(&**name).copied()).collect(),
                 program: process.program.same()?,
             })

@@ -8,10 +8,12 @@
 //! Left out: formats of `blkparse -f`; the processes and CPUs behind requests; which request was merged or split into which.
 
 use super::decimal::seconds;
+use super::error::ReadError;
+use super::input::Input;
 use super::lenient::Passed;
 use super::lines::Lines;
+use super::options::Options;
 use super::requests::{Request, Requests, SECTOR};
-use super::{Input, Options, ReadError};
 use crate::trace::{TraceError, Writer};
 use crate::units::Nanos;
 

@@ -7,10 +7,12 @@
 use std::io::{self, Write};
 
 use super::decimal::{seconds, whole};
+use super::error::ReadError;
+use super::input::Input;
 use super::lenient::Passed;
 use super::lines::Lines;
+use super::options::Options;
 use super::row::{COLUMNS, Row, Wrong, cells};
-use super::{Input, Options, ReadError};
 use crate::nearest::{hint, shorten};
 use crate::stop;
 use crate::trace::{Trace, Writer};

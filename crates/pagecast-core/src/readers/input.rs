@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::{HEAD_BYTES, ReadError};
+use super::error::ReadError;
 use crate::stop;
+
+/// The bytes at the start of a file that tell its format.
+pub const HEAD_BYTES: usize = 4096;
 
 /// The bytes of a workload, unpacked, and what is needed to name it and to find other files beside it.
 pub struct Input {

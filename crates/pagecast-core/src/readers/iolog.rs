@@ -12,9 +12,11 @@
 use std::sync::Arc;
 
 use super::decimal::whole;
+use super::error::ReadError;
+use super::input::Input;
 use super::lenient::Passed;
 use super::lines::Lines;
-use super::{Input, Options, ReadError};
+use super::options::Options;
 use crate::nearest::{hint, shorten};
 use crate::trace::{TraceError, Writer};
 use crate::units::{Bytes, Nanos};

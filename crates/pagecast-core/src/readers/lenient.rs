@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ReadError;
+use super::error::ReadError;
 use crate::trace::Writer;
 
 /// How many kinds of mistakes are told apart.

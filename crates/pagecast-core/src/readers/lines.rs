@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Input, ReadError};
+use super::error::ReadError;
+use super::input::Input;
 
 /// The longest line that is read.
 const MOST_BYTES: usize = 1 << 20;

@@ -13,8 +13,10 @@ use std::io::{self, Read};
 
 use rustc_hash::FxHashMap;
 
+use super::error::ReadError;
+use super::input::Input;
 use super::lines::cannot_read;
-use super::{Input, Options, ReadError};
+use super::options::Options;
 use crate::trace::Writer;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Buffer, Operation};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::ReadError;
+use super::error::ReadError;
 use crate::trace::{TraceError, Writer};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, AsyncBy, Buffer, OpenFlag, Operation};

@@ -12,10 +12,12 @@
 
 use super::csv::Cells;
 use super::decimal::{scaled, whole};
+use super::error::ReadError;
+use super::input::Input;
 use super::lenient::Passed;
 use super::lines::Lines;
+use super::options::Options;
 use super::requests::{Request, Requests, SECTOR};
-use super::{Input, Options, ReadError};
 use crate::nearest::{hint, shorten};
 use crate::trace::Writer;
 use crate::units::Nanos;

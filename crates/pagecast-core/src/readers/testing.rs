@@ -2,7 +2,10 @@
 
 use std::io::Cursor;
 
-use super::{Input, Options, ReadError, csv};
+use super::csv;
+use super::error::ReadError;
+use super::input::Input;
+use super::options::Options;
 use crate::trace::{Level, Trace, Writer};
 
 /// The bytes as an input called "x".

@@ -3,22 +3,25 @@
 //! A path of the workload stays where a mount covers it; every other one goes below `files_in`. Files that the scenario has by
 //! itself, as `[[file]]`, keep the size that it gives them.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::cgroups::cgroup_of;
 use super::document::{Node, Place, shorten};
 use super::files::Files;
-use super::network::{Hosts, host_of};
+use super::network::{Hosts, find_host, host_of};
 use super::paths::Mounts;
 use super::processes::Processes;
 use super::schema::IMPORTED;
+use super::slots::{TaskHosts, check_slots};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::Host;
+use crate::machine::{Host, MountSource};
 use crate::nearest::{hint, list};
 use crate::readers::{
-    FORMATS, Format, Input, Level, Options, Pace, Placement, Replay, format_called, format_of,
+    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Surroundings,
+    Workflow, format_called, format_of,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
@@ -54,11 +57,14 @@ pub fn import(
     processes: &mut Processes,
 ) -> Result<Source, ScenarioError> {
     let fields = Fields::open(node, &IMPORTED, "[[process]]")?;
-    let host = host_of(&fields, hosts)?;
+    let host = first_host(&fields, hosts)?;
     let options = options(&fields, mounts.host(host))?;
     let (input, name) = open(&fields, base)?;
     let format = format(&fields, &input)?;
-    let Workload { files: its_files, processes: its_processes, notes } = format.read(input, &options)?;
+    let workload = format.read(input, &options)?;
+    let tasks = TaskHosts::of(&fields, hosts, mounts, &options.placement.dir, &workload)?;
+    let Workload { files: its_files, processes: its_processes, mut notes, .. } = workload;
+    notes.extend(tasks.notes().into_iter().map(|text| Note { place: name.clone(), text }));
     for file in its_files {
         let file =
             InitialFile { host, path: file.path, size: file.size, cached: Bytes::ZERO, dirty: Bytes::ZERO };
@@ -66,6 +72,7 @@ pub fn import(
     }
     let adding = Adding {
         prefix: fields.get::<String>("name")?,
+        tasks,
         host,
         cgroup: cgroup_of(&fields, mounts.host(host))?,
         after: fields.get::<Vec<String>>("after")?.unwrap_or_default(),
@@ -75,6 +82,7 @@ pub fn import(
     let mut names = Vec::with_capacity(its_processes.len());
     for process in its_processes {
         let process = adding.process(process);
+        check_slots(&process, mounts.machine(), &|key| fields.place(key))?;
         names.push(Arc::clone(&process.name));
         processes.add(process, false, &|key| fields.place(key))?;
     }
@@ -87,6 +95,7 @@ pub fn import(
 /// What all processes of a workload get from the scenario.
 struct Adding {
     prefix: Option<String>,
+    tasks: TaskHosts,
     host: usize,
     cgroup: Option<usize>,
     after: Vec<String>,
@@ -101,14 +110,16 @@ impl Adding {
             Some(prefix) => format!("{prefix}.{name}").into(),
             None => Arc::clone(name),
         };
+        let slots = process.slots.as_ref().map(|slots| self.tasks.slots(slots));
         let outer = self.after.iter().map(|name| name.as_str().into()).filter(|_| process.after.is_empty());
         Process {
             name: name(&process.name),
-            host: self.host,
+            host: slots.as_ref().map_or(self.host, |slots| slots.hosts[0]),
             cgroup: self.cgroup,
             after: process.after.iter().map(name).chain(outer).collect(),
             start: self.start + process.start,
             descriptors: process.descriptors.map(|table| self.table + table),
+            slots,
             program: process.program,
         }
     }
@@ -124,13 +135,56 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
                 .error(what, "write \"recorded\", \"fast\", or a factor above 0 such as \"0.5\"")
         })?,
     };
+    let placement = placement(fields, host)?;
     Ok(Options {
-        placement: placement(fields, host)?,
+        surroundings: surroundings(host, &placement.dir),
+        placement,
         lenient: fields.get("lenient")?.unwrap_or(false),
         pace,
         replay: fields.word("replay", &Replay::ALL)?.unwrap_or_default(),
         columns: fields.get("columns")?,
+        workflow: workflow(fields)?,
     })
+}
+
+/// What a job file may ask for: the shell's variables, and the host with the disk that relative paths go to.
+fn surroundings(host: &Host, dir: &str) -> Surroundings {
+    let variable =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
+    let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
+        MountSource::Disk(disk) => host.disks.get(disk),
+        MountSource::Nfs { .. } => None,
+    });
+    Surroundings {
+        environment: std::env::vars_os().filter_map(variable).collect(),
+        memory: host.memory.size,
+        cores: host.cores,
+        room: disk.map(|disk| disk.size),
+    }
+}
+
+fn is_below(path: &str, mount: &str) -> bool {
+    let rest = path.strip_prefix(mount.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
+    let usual = Workflow::default();
+    Ok(Workflow {
+        order: fields.word("task_order", &ListOrder::ALL)?.unwrap_or(usual.order),
+        compute: fields.word("compute", &Compute::ALL)?.unwrap_or(usual.compute),
+        speed: fields.get("core_speed")?.unwrap_or(usual.speed),
+        on_recorded_machines: fields.word("machines", &[true, false])?.unwrap_or(usual.on_recorded_machines),
+    })
+}
+
+/// The host whose mounts are those of the workload.
+fn first_host(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioError> {
+    match fields.get::<Vec<String>>("hosts")?.as_deref() {
+        Some([first, ..]) => find_host(first, hosts, fields.place("hosts")),
+        _ => host_of(fields, hosts),
+    }
 }
 
 fn placement(fields: &Fields<'_>, host: &Host) -> Result<Placement, ScenarioError> {

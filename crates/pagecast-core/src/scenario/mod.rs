@@ -42,6 +42,7 @@ mod network;
 mod overrides;
 mod part;
 mod paths;
+mod patterns;
 mod print;
 mod processes;
 mod program;
@@ -50,6 +51,7 @@ mod reference;
 mod residency;
 mod schema;
 mod script;
+mod slots;
 mod streams;
 mod table;
 #[cfg(test)]
@@ -204,7 +206,10 @@ fn checked(
     let mut checked_files = Files::new(machine, &mounts);
     files.into_iter().try_for_each(|file| checked_files.add(file, false, &|_| &at))?;
     let mut checked_processes = Processes::default();
-    processes.into_iter().try_for_each(|process| checked_processes.add(process, false, &|_| &at))?;
+    for process in processes {
+        slots::check_slots(&process, machine, &|_| &at)?;
+        checked_processes.add(process, false, &|_| &at)?;
+    }
     Ok((checked_files.files, checked_processes.finish()?))
 }
 

@@ -49,11 +49,17 @@ pub struct Home {
 
 /// Finds the mount of a path, for every host of a machine.
 pub struct Mounts<'a> {
+    machine: &'a Machine,
     hosts: &'a [Host],
     by_path: Vec<FxHashMap<&'a str, usize>>,
 }
 
 impl<'a> Mounts<'a> {
+    /// The machine.
+    pub fn machine(&self) -> &'a Machine {
+        self.machine
+    }
+
     /// A host of the machine.
     pub fn host(&self, index: usize) -> &'a Host {
         &self.hosts[index]
@@ -64,7 +70,7 @@ impl<'a> Mounts<'a> {
         let index = |host: &'a Host| {
             host.mounts.iter().enumerate().map(|(i, mount)| (mount.path.as_str(), i)).collect()
         };
-        Self { hosts: &machine.hosts, by_path: machine.hosts.iter().map(index).collect() }
+        Self { machine, hosts: &machine.hosts, by_path: machine.hosts.iter().map(index).collect() }
     }
 
     /// The index of the nearest mount above `path`, which is normal. A mount point is not under itself, and "/" is under none.

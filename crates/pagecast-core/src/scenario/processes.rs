@@ -11,11 +11,12 @@ use super::cgroups::cgroup_of;
 use super::document::{Node, Place, Value, shorten};
 use super::files::Files;
 use super::imported::{Source, import, is_imported};
-use super::network::{Hosts, host_of};
+use super::network::Hosts;
 use super::paths::Mounts;
 use super::program::{Role, Use, differs_by_copy, read_program};
 use super::schema::PROCESS;
 use super::script::{CopyProgram, Step, empty_operations};
+use super::slots::{check_slots, hosts_and_slots};
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::nearest::hint;
@@ -83,6 +84,7 @@ fn read_copies(
         let fields = fields.clone().within(Scope::of(copies));
         processes.note_empty(&fields, program.empty)?;
         let process = read_process(&fields, n, &mut program, hosts, mounts)?;
+        check_slots(&process, mounts.machine(), &|key| fields.place(key))?;
         if n == 1 {
             let host = (!has_several_hosts(&fields)?).then_some(process.host);
             certain.note_made(&program.uses, count, host, mounts);
@@ -99,6 +101,9 @@ fn read_copies(
 }
 
 fn has_several_hosts(fields: &Fields<'_>) -> Result<bool, ScenarioError> {
+    if fields.node("hosts").is_some() {
+        return Ok(true);
+    }
     match fields.node("host") {
         Some(Node { value: Value::Text(text), at, .. }) => has_copy_number(text, at),
         _ => Ok(false),
@@ -112,8 +117,10 @@ fn read_process(
     hosts: &Hosts<'_>,
     mounts: &Mounts<'_>,
 ) -> Result<Process, ScenarioError> {
-    let host = host_of(fields, hosts)?;
+    let (host, slots) = hosts_and_slots(fields, hosts)?;
     program.check_paths(host, n, mounts)?;
+    let others = slots.iter().flat_map(|slots| &slots.hosts[1..]);
+    others.copied().try_for_each(|other| program.check_paths(other, n, mounts))?;
     let after: Vec<String> = fields.get("after")?.unwrap_or_default();
     Ok(Process {
         name: fields.need::<String>("name")?.into(),
@@ -122,6 +129,7 @@ fn read_process(
         after: after.into_iter().map(Arc::from).collect(),
         start: fields.get("start")?.unwrap_or(Nanos::ZERO),
         descriptors: None,
+        slots,
         program: Arc::new(CopyProgram { steps: Arc::clone(&program.steps), n }),
     })
 }

@@ -169,6 +169,7 @@ impl Trace {
             },
             after: process.after.iter().map(|&after| tables.processes[after as usize].name.clone()).collect(),
             descriptors: process.descriptors,
+            slots: None,
             program: Arc::new(Replayed {
                 trace: self.0.clone(),
                 process: at as u32,
@@ -179,6 +180,7 @@ impl Trace {
         Workload {
             files: self.files().map(file).collect(),
             processes: tables.processes.iter().enumerate().map(process).collect(),
+            machines: Vec::new(),
             notes: tables.notes.clone(),
         }
     }

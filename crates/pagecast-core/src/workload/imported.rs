@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ProgramSource;
+use super::{ProgramSource, WorkloadSlots};
 use crate::units::{Bytes, Nanos};
 
 /// A workload that somebody has in another format.
@@ -12,6 +12,8 @@ pub struct Workload {
     pub files: Vec<WorkloadFile>,
     /// The processes.
     pub processes: Vec<WorkloadProcess>,
+    /// The machines on which processes with slots were recorded, by name.
+    pub machines: Vec<Arc<str>>,
     /// What its user should know: sizes that were inferred, options without effect, lines that were passed over.
     pub notes: Vec<Note>,
 }
@@ -19,7 +21,7 @@ pub struct Workload {
 /// A file that exists before, none of it in the page cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadFile {
-    /// Its path as the workload has it, absolute or not.
+    /// Its path on the machine.
     pub path: Arc<str>,
     /// Its size.
     pub size: Bytes,
@@ -27,7 +29,7 @@ pub struct WorkloadFile {
     pub is_inferred: bool,
 }
 
-/// A process of a workload; paths in its operations are those of the workload, absolute or not.
+/// A process of a workload; its paths are those of the machine.
 #[derive(Clone)]
 pub struct WorkloadProcess {
     /// Unique in the workload.
@@ -38,6 +40,8 @@ pub struct WorkloadProcess {
     pub after: Vec<Arc<str>>,
     /// Processes of the workload with the same number share one table of descriptors.
     pub descriptors: Option<u32>,
+    /// The cores that it holds; without, it shares those of its host.
+    pub slots: Option<WorkloadSlots>,
     /// What it does.
     pub program: Arc<dyn ProgramSource>,
 }

@@ -198,6 +198,7 @@ impl Plan {
                 None => break,
             };
             check_library(job, process, &operation)?;
+            check_known(job, process, &operation)?;
             open.note(&operation.action);
             if steps.len() == MOST_OPERATIONS {
                 let (place, process) = (job.origin.to_owned(), process.name.clone());
@@ -311,6 +312,31 @@ fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Res
     }
 }
 
+/// Refuses what only a simulation can do so far.
+fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
+    let name = operation.action.name();
+    let what = match operation {
+        Operation { action: Action::Pattern(_), .. } => "a `pattern`, `rate` or `for`".to_owned(),
+        Operation { depth: Some(_), .. } => format!("a {name} with `depth`"),
+        Operation { not_before: Some(_), .. } => format!("a {name} with `not_before`"),
+        Operation { fd: Some(_), .. } => format!("a {name} with `fd`"),
+        Operation {
+            action:
+                Action::Drain
+                | Action::Rename { .. }
+                | Action::Link { .. }
+                | Action::Mkdir { .. }
+                | Action::Rmdir { .. }
+                | Action::Stat { .. }
+                | Action::Fallocate { .. },
+            ..
+        } => format!("a {name}"),
+        _ => return Ok(()),
+    };
+    let place = blame(job.origin, &process.name, operation.line, Nanos::ZERO).place;
+    Err(RunError::Unreal { place, what, remedy: "simulate it" })
+}
+
 /// Refuses what one machine, and an ordinary process on it, does not have.
 fn check_real(job: &Job<'_>) -> Result<(), RunError> {
     let unreal = |what: String, remedy| RunError::Unreal { place: job.origin.to_owned(), what, remedy };
@@ -325,6 +351,10 @@ fn check_real(job: &Job<'_>) -> Result<(), RunError> {
     }
     if let Some((path, _)) = job.mounts.iter().find(|(_, is_remote)| *is_remote) {
         return Err(unreal(format!("the mount {path} of another host"), "put it on a disk"));
+    }
+    if let Some(process) = job.processes.iter().find(|process| process.slots.is_some()) {
+        let what = format!("process `{}` with `slots`, for which nobody keeps cores free,", process.name);
+        return Err(unreal(what, "leave `slots` out, or forecast it: pagecast simulate"));
     }
     if let Some(process) = job.processes.iter().find(|process| process.cgroup.is_some()) {
         let what = format!("process `{}` in a memory cgroup of its own", process.name);
@@ -389,6 +419,8 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{file, job, process, read, write};
+    use pagecast_core::workload::Slots;
+
     use super::*;
 
     fn refused(change: impl FnOnce(&mut Job<'_>), processes: &[Process]) -> String {
@@ -412,6 +444,13 @@ mod tests {
         let mut member = process("p", &[], &[]);
         member.cgroup = Some(0);
         assert!(refused(|_| (), &[member]).contains("systemd-run"));
+        let mut task = process("p", &[], &[]);
+        task.slots = Some(Slots { cores: 1, priority: 0, hosts: [0].into() });
+        assert_eq!(
+            refused(|_| (), &[task]),
+            "x.toml: process `p` with `slots`, for which nobody keeps cores free, cannot be run for real; \
+             leave `slots` out, or forecast it: pagecast simulate"
+        );
     }
 
     #[test]
@@ -426,6 +465,21 @@ mod tests {
             error.contains("process `p` uses /database/f, which is under no mount of host `host`"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_only_a_simulation_can_do_is_refused() {
+        let with = |operation: Operation| {
+            let mut one = process("p", &[], &[]);
+            one.program = Arc::new(vec![operation]);
+            refused(|_| (), &[one])
+        };
+        let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
+        let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync.clone() });
+        assert_eq!(depth, "x.toml: a fsync with `depth` cannot be run for real; simulate it");
+        let later = with(Operation { not_before: Some(Nanos(1)), ..fsync });
+        assert_eq!(later, "x.toml: a fsync with `not_before` cannot be run for real; simulate it");
+        assert_eq!(with(Action::Drain.into()), "x.toml: a drain cannot be run for real; simulate it");
     }
 
     #[test]
