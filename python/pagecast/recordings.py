@@ -192,29 +192,28 @@ def save(
         recording.save("csv", progress=progress)
         return
     final = Path(os.path.realpath(name))
-    if final.exists() and not final.is_file():  # what is no file, such as /dev/stdout, cannot be replaced
-        _save_as(form, recording, final, progress)
-        return
-    new = final.with_name(f".{final.name[:200]}.{os.getpid()}{final.suffix}")
+    is_replaced = final.is_file() or not final.exists()  # what is no file, such as /dev/stdout, cannot be
+    new = final.with_name(f".{final.name[:200]}.{os.getpid()}{final.suffix}") if is_replaced else final
     try:
         try:
             _save_as(form, recording, new, progress)
             with finished_first():
-                new.replace(final)
+                if is_replaced:
+                    new.replace(final)
         finally:
             with finished_first():
-                new.unlink(missing_ok=True)
+                if is_replaced:
+                    new.unlink(missing_ok=True)
     except BrokenPipeError:
         raise
     except OSError as error:
-        if isinstance(error, OutputError):
-            raise
-        raise OutputError(f"{shown(out)}: cannot be written ({error.strerror}); nothing was kept") from None
+        reason = error.strerror or error
+        raise OutputError(f"{shown(out)}: cannot be written ({reason}); nothing was kept") from None
 
 
 def _save_as(form: str, recording: Recording, path: Path, progress: Callable[[float], None] | None) -> None:
     if form != "parquet":
-        recording.save(form, path, progress=progress)
+        recording.save("csv" if form == "csv" else "trace", path, progress=progress)
         return
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -11,6 +11,7 @@ use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
 use pagecast_core::readers::{FORMATS, Format, Input, Options, ReadError, Reader, format_called, format_of};
 use pagecast_core::trace::{Level, Merged, Trace, Writer};
 use pagecast_core::units::Nanos;
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList};
@@ -87,7 +88,7 @@ impl Recording {
             },
         )?
         .map_err(|error: WriteError| match error {
-            WriteError::Output(error) => error.into(),
+            WriteError::Output(error) => os_error(&error),
             error => ScenarioError::new_err(error.to_string()),
         })
     }
@@ -148,6 +149,16 @@ impl Batches {
         let batch = PyDict::new(py);
         COLUMNS.iter().zip(columns).try_for_each(|(name, column)| batch.set_item(name, column))?;
         Ok(Some(batch))
+    }
+}
+
+/// The exception with the number of the error, by which Python knows its class and its text.
+fn os_error(error: &io::Error) -> PyErr {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, text)),
+        None => PyOSError::new_err(text),
     }
 }
 
