@@ -121,3 +121,16 @@ def test_repeated_operations_have_percentiles_without_rows(scenario, whole):
         for row in zip(*(few.repeated[name] for name in ("process", "operation", "path", "n")), strict=True)
     }
     assert found["reader", "read", "/data/in"] == 300
+
+
+def test_the_calls_of_a_pattern_count_one_by_one():
+    text = SCENARIO.split("[[process]]")[0] + (
+        '[[process]]\nname = "p"\ndo = [ { read = "/data/in", size = "40 MB", call = "4 KiB", '
+        'pattern = { random = "uniform", writes = "25 %" } } ]'
+    )
+    scenario = pc.Scenario.from_toml(text)
+    for record in ("all", "histogram"):
+        latency = pc.simulate(scenario, record=record).latency
+        assert latency["operation"] == ["read", "write"]
+        assert latency["bytes"].sum() == 40e6
+        assert 0.2 < latency["count"][1] / latency["count"].sum() < 0.3

@@ -123,7 +123,8 @@ impl Recorder {
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
         let duration = ended.end - ended.start;
-        if self.record != Record::All {
+        let has_calls = self.result.counted.by_calls.contains(&(ended.process, ended.index));
+        if self.record != Record::All && !has_calls {
             let key = (ended.process, path, ended.operation);
             self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
         }
@@ -150,14 +151,23 @@ impl Recorder {
         table.parts.push(*parts);
     }
 
-    /// Takes a call of a pattern: its process, when it began and ended. It is no row.
+    /// The calls of an operation count instead of it; `of` is its process and its index. Gives the number of its path for [`Self::call`].
+    pub(super) fn begin_calls(&mut self, of: (u32, u32), path: Option<&Arc<str>>) -> u32 {
+        self.result.counted.by_calls.insert(of);
+        self.path(path)
+    }
+
+    /// Counts a call of a process.
     pub(super) fn call(
         &mut self,
-        _process: u32,
-        _call: &PatternCall,
-        _time: (Nanos, Nanos),
-        _outcome: &Outcome,
+        process: u32,
+        path: u32,
+        call: &PatternCall,
+        time: (Nanos, Nanos),
+        outcome: &Outcome,
     ) {
+        let key = (process, path, if call.is_write { "write" } else { "read" });
+        self.result.counted.summary.add(key, time, call.bytes.0, &outcome.parts);
     }
 
     /// Notes that the levels of a host change evenly between the samples.
