@@ -4,7 +4,7 @@ use super::error::ReadError;
 use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
-use super::{blkparse, csv, iolog, oracle, table, wfformat};
+use super::{blkparse, csv, iolog, oracle, pct, table, wfformat};
 use crate::trace::{LEVEL_AT, Level, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
@@ -112,6 +112,14 @@ pub static FORMATS: &[Format] = &[
         matches: iolog::matches,
         level: Level::Files,
         reader: Reader::Recording(iolog::read),
+    },
+    Format {
+        name: "pct",
+        what: "a script that the test bed plays",
+        endings: &[".pct"],
+        matches: |_| false,
+        level: Level::Files,
+        reader: Reader::Recording(pct::read),
     },
     Format {
         name: "blkparse",

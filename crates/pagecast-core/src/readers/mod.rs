@@ -18,6 +18,7 @@ mod lenient;
 mod lines;
 mod options;
 mod oracle;
+mod pct;
 mod placement;
 mod requests;
 pub mod row;
