@@ -1,7 +1,7 @@
 """Types of the compiled part of pagecast; `make lint` checks them against it with stubtest."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, SupportsFloat, TypeAlias, final
 
@@ -13,6 +13,7 @@ __all__ = [
     "FILE_SYSTEMS",
     "MODELS",
     "Backed",
+    "Batches",
     "Bench",
     "CacheFiles",
     "CacheLock",
@@ -447,7 +448,13 @@ class Recording:
         *,
         progress: Callable[[float], object] | None = None,
     ) -> None: ...
-    def batches(self) -> Iterator[dict[str, list[Any]]]: ...
+    def batches(self) -> Batches: ...
+    def object_lru(self, size_bytes: int) -> tuple[int, int, int, int]: ...
+
+@final
+class Batches:
+    def __iter__(self) -> Batches: ...
+    def __next__(self) -> dict[str, list[Any]]: ...
 
 @final
 class RecordingWriter:

@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, OnceLock};
 use pagecast_core::readers::csv::{self, WriteError};
 use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
 use pagecast_core::readers::{FORMATS, Format, Input, Options, ReadError, Reader, format_called, format_of};
-use pagecast_core::trace::{Level, Merged, Trace, Writer};
-use pagecast_core::units::Nanos;
+use pagecast_core::trace::{Level, Merged, Trace, Writer, object_lru};
+use pagecast_core::units::{Bytes, Nanos};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::ScenarioError;
-use crate::interrupt::reporting;
+use crate::interrupt::{interruptible, reporting};
 
 /// What the requests of a recording are made to, in the order of `Level::ALL`.
 const LEVELS: [&str; 3] = ["files", "blocks", "objects"];
@@ -91,6 +91,13 @@ impl Recording {
             WriteError::Output(error) => os_error(&error),
             error => ScenarioError::new_err(error.to_string()),
         })
+    }
+
+    /// Send its reads through an LRU cache of whole objects: requests, hits, bytes of requests, bytes of hits.
+    fn object_lru(&self, py: Python<'_>, size_bytes: u64) -> PyResult<(u64, u64, u64, u64)> {
+        let hits = interruptible(py, || object_lru(&self.0, Bytes(size_bytes)))?;
+        let hits = hits.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok((hits.requests, hits.hits, hits.bytes, hits.hit_bytes))
     }
 
     /// Its rows by time, a dictionary of columns for each 65,536.
@@ -254,7 +261,7 @@ impl RecordingWriter {
     /// Say that a file existed before, with this size.
     fn file(&self, path: &str, size_bytes: u64) -> PyResult<()> {
         let mut writer = self.writer.lock().expect("nobody panics with it");
-        let told = writer.as_mut().ok_or_else(ended)?.file(path, pagecast_core::units::Bytes(size_bytes));
+        let told = writer.as_mut().ok_or_else(ended)?.file(path, Bytes(size_bytes));
         told.map_err(|error| refused(&ReadError::of_trace(&self.origin, &error)))
     }
 
