@@ -3,6 +3,7 @@
 //! A path of the workload stays where a mount covers it; every other one goes below `files_in`. Files that the scenario has by
 //! itself, as `[[file]]`, keep the size that it gives them.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,11 +17,11 @@ use super::schema::IMPORTED;
 use super::slots::{TaskHosts, check_slots};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::Host;
+use crate::machine::{Host, MountSource};
 use crate::nearest::{hint, list};
 use crate::readers::{
-    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Workflow,
-    format_called, format_of,
+    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Surroundings,
+    Workflow, format_called, format_of,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
@@ -134,14 +135,38 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
                 .error(what, "write \"recorded\", \"fast\", or a factor above 0 such as \"0.5\"")
         })?,
     };
+    let placement = placement(fields, host)?;
     Ok(Options {
-        placement: placement(fields, host)?,
+        surroundings: surroundings(host, &placement.dir),
+        placement,
         lenient: fields.get("lenient")?.unwrap_or(false),
         pace,
         replay: fields.word("replay", &Replay::ALL)?.unwrap_or_default(),
         columns: fields.get("columns")?,
         workflow: workflow(fields)?,
     })
+}
+
+/// What a job file may ask for: the shell's variables, and the host with the disk that relative paths go to.
+fn surroundings(host: &Host, dir: &str) -> Surroundings {
+    let variable =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
+    let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
+        MountSource::Disk(disk) => host.disks.get(disk),
+        MountSource::Nfs { .. } => None,
+    });
+    Surroundings {
+        environment: std::env::vars_os().filter_map(variable).collect(),
+        memory: host.memory.size,
+        cores: host.cores,
+        room: disk.map(|disk| disk.size),
+    }
+}
+
+fn is_below(path: &str, mount: &str) -> bool {
+    let rest = path.strip_prefix(mount.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
