@@ -94,11 +94,12 @@ def measure(plan: GridPlan, dir: str | os.PathLike[str], *, progress: Told | Non
 
 
 def _rows(source: str, cell: Cell, phases: Sequence[Phase], result: Result) -> list[Row]:
+    """Add up the times of the calls of each test; what lies between two calls is the player's own."""
     operations = result.operations
-    order = np.argsort(operations["index"], kind="stable")
-    start, end = operations["start_s"][order], operations["end_s"][order]
+    duration_s = operations["duration_s"][np.argsort(operations["index"], kind="stable")]
     return [
-        Row(source, phase.test.name, cell, float(end[phase.last] - start[phase.first])) for phase in phases
+        Row(source, phase.test.name, cell, float(duration_s[phase.first : phase.last + 1].sum()))
+        for phase in phases
     ]
 
 
