@@ -28,7 +28,7 @@ class Reading:
     format : str, optional
         By its content and name if not given.
     files_in : str, optional
-        Directory of the machine for relative paths and those under no mount; the only mount, or ``/``, if not
+        Directory of the machine for relative paths and those under no mount; ``/`` or the first mount if not
         given.
     pace : str or float
         Time between the operations of a recording: "recorded", "fast" for none, or a factor.

@@ -64,6 +64,14 @@ pub fn import(
     let workload = format.read(input, &options)?;
     let tasks = TaskHosts::of(&fields, hosts, mounts, &options.placement.dir, &workload)?;
     let Workload { files: its_files, processes: its_processes, mut notes, .. } = workload;
+    if options.placement.is_used() && options.placement.mounts.len() > 1 && fields.node("files_in").is_none()
+    {
+        let dir = &options.placement.dir;
+        let text = format!(
+            "relative paths and those under no mount are below {dir}; files_in names another directory"
+        );
+        notes.push(Note { place: name.clone(), text });
+    }
     notes.extend(tasks.notes().into_iter().map(|text| Note { place: name.clone(), text }));
     for file in its_files {
         let file =
@@ -189,18 +197,17 @@ fn first_host(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioE
 
 fn placement(fields: &Fields<'_>, host: &Host) -> Result<Placement, ScenarioError> {
     let mounts: Vec<String> = host.mounts.iter().map(|mount| mount.path.clone()).collect();
-    let dir = match (fields.get::<String>("files_in")?, mounts.as_slice()) {
-        (Some(dir), _) => dir,
-        (None, [only]) => only.clone(),
-        (None, mounts) if mounts.iter().any(|mount| mount == "/") => "/".to_owned(),
-        (None, mounts) => {
-            let mounts: Vec<&str> = mounts.iter().map(String::as_str).collect();
-            let known = if mounts.is_empty() { "none".to_owned() } else { list(&mounts) };
-            let what = format!("it is not said where on host `{}` the files of a workload are", host.name);
-            return Err(fields.at.error(what, format!("add files_in = \"/...\" (mounts: {known})")));
-        }
+    let dir = match fields.get::<String>("files_in")? {
+        Some(dir) => dir,
+        None => match mounts.iter().find(|mount| *mount == "/").or(mounts.first()) {
+            Some(mount) => mount.clone(),
+            None => {
+                let what = format!("host `{}` has no mount for the files of a workload", host.name);
+                return Err(fields.at.error(what, "give the machine a [machine.mount.\"/data\"]"));
+            }
+        },
     };
-    Ok(Placement { mounts, dir })
+    Ok(Placement::new(mounts, dir))
 }
 
 fn open(fields: &Fields<'_>, base: &Path) -> Result<(Input, String), ScenarioError> {

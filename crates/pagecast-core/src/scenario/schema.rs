@@ -164,7 +164,7 @@ pub static IMPORTED: Schema = Schema {
         may(
             "files_in",
             Kind::Path,
-            "Directory for its relative paths and those under no mount; default: the only mount, or /",
+            "Directory for its relative paths and those under no mount; default: /, or the first mount",
         ),
         may(
             "pace",

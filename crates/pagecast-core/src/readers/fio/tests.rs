@@ -13,7 +13,7 @@ use crate::workload::Action;
 
 fn options() -> Options {
     Options {
-        placement: Placement { mounts: vec!["/data".into()], dir: "/data".into() },
+        placement: Placement::new(vec!["/data".into()], "/data"),
         surroundings: Surroundings {
             environment: [("SIZE".to_owned(), "64k".to_owned())].into(),
             memory: Bytes(8 << 30),
