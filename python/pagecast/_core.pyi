@@ -409,6 +409,8 @@ class Result:
     @property
     def changes_evenly(self) -> bool: ...
     @property
+    def has_all_operations(self) -> bool: ...
+    @property
     def blocks_left_out(self) -> int: ...
     def columns(self, table: str) -> dict[str, Any]: ...
 
@@ -419,6 +421,7 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, str] | None = None,
     residency: str | None = None,
+    record: str = "all",
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...

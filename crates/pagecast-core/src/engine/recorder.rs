@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::settings::Record;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
     BlockTable, CgroupLevels, DeviceLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
@@ -63,14 +64,23 @@ pub(super) struct Recorder {
     /// The samples by device. The devices of a host together have as many as its memory: `limit`.
     of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
     limit: usize,
+    record: Record,
+    /// Under [`Record::Histogram`] no operation has a row that took no longer.
+    too_short: Nanos,
 }
 
 impl Recorder {
     /// `hosts_in_all` share the samples with those of this run.
-    pub(super) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, hosts_in_all: usize) -> Self {
+    pub(super) fn new(
+        hosts: Vec<String>,
+        processes: Vec<Arc<str>>,
+        hosts_in_all: usize,
+        record: Record,
+    ) -> Self {
         let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
-        let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        let mut result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        result.counted.is_all = record != Record::All;
         Self {
             result,
             paths: FxHashMap::default(),
@@ -78,6 +88,8 @@ impl Recorder {
             timelines,
             of_devices: BTreeMap::new(),
             limit,
+            record,
+            too_short: Nanos::ZERO,
         }
     }
 
@@ -109,6 +121,19 @@ impl Recorder {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
+        let duration = ended.end - ended.start;
+        if self.record != Record::All {
+            let key = (ended.process, path, ended.operation);
+            self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
+        }
+        match self.record {
+            Record::Slow(least) if duration < least => return,
+            Record::Histogram if duration <= self.too_short => return,
+            Record::Histogram if self.result.operations.end.len() >= 2 * Record::SLOWEST => {
+                self.too_short = self.result.operations.keep_longest(Record::SLOWEST);
+            }
+            _ => {}
+        }
         let table = &mut self.result.operations;
         table.process.push(ended.process);
         table.host.push(ended.host);
@@ -224,6 +249,9 @@ impl Recorder {
 
     /// Returns the result of a run that ended at `end`.
     pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
+        if self.record == Record::Histogram {
+            self.result.operations.keep_longest(Record::SLOWEST);
+        }
         self.result.operations.sort();
         sort_events(&mut self.result.events);
         let table = &mut self.result.timeline;
