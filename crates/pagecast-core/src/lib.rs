@@ -15,7 +15,7 @@
 //! result, error, stop, nearest, chunks, least  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
 //! keys, stdio                                  keys of machine files; streams of libraries
-//! units                                        bytes, times and rates
+//! units, random                                bytes, times and rates; random numbers
 //! ```
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
@@ -78,6 +78,7 @@ pub mod machine;
 mod nearest;
 mod net;
 pub mod policy;
+mod random;
 pub mod readers;
 pub mod result;
 pub mod scenario;

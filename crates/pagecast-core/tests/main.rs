@@ -34,6 +34,7 @@ mod names;
 mod nfs;
 mod operations;
 mod partial_blocks;
+mod patterns;
 mod processes;
 mod published;
 mod rivals;

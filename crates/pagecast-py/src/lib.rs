@@ -18,6 +18,7 @@ mod nesting;
 mod operation;
 mod program;
 mod quantity;
+mod recording;
 mod run;
 mod scenario;
 mod simulate;
@@ -65,6 +66,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
+    #[pymodule_export]
+    use super::recording::{Recording, RecordingWriter, read_recording};
     #[pymodule_export]
     use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]

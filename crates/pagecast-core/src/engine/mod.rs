@@ -11,6 +11,8 @@ mod groups;
 mod kiocbs;
 mod mapped;
 mod operations;
+mod patterned;
+mod patterns;
 mod processes;
 mod recorder;
 mod refusals;

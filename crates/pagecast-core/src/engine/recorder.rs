@@ -12,6 +12,7 @@ use crate::result::{
     Timeline, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
+use crate::workload::PatternCall;
 
 /// An operation that has ended.
 pub(super) struct Ended<'a> {
@@ -147,6 +148,16 @@ impl Recorder {
         table.from_cache.push(ended.outcome.from_cache.0);
         table.from_device.push(ended.outcome.from_device.0);
         table.parts.push(*parts);
+    }
+
+    /// Takes a call of a pattern: its process, when it began and ended. It is no row.
+    pub(super) fn call(
+        &mut self,
+        _process: u32,
+        _call: &PatternCall,
+        _time: (Nanos, Nanos),
+        _outcome: &Outcome,
+    ) {
     }
 
     /// Notes that the levels of a host change evenly between the samples.

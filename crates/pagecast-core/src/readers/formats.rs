@@ -4,7 +4,7 @@ use super::error::ReadError;
 use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
-use super::wfformat;
+use super::{csv, wfformat};
 use crate::trace::{LEVEL_AT, Level, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
@@ -96,6 +96,14 @@ pub static FORMATS: &[Format] = &[
         matches: |head| is_trace(head, Level::Files),
         level: Level::Files,
         reader: Reader::Trace,
+    },
+    Format {
+        name: "csv",
+        what: "a table of operations",
+        endings: &[".csv"],
+        matches: csv::matches,
+        level: Level::Files,
+        reader: Reader::Recording(csv::read),
     },
     Format {
         name: "block-trace",

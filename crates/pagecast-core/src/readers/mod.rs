@@ -6,12 +6,19 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+pub mod csv;
+mod decimal;
 mod error;
 pub mod fio;
 mod formats;
 mod input;
+mod lenient;
+mod lines;
 mod options;
 mod placement;
+pub mod row;
+#[cfg(test)]
+mod testing;
 mod wfformat;
 
 pub use error::ReadError;

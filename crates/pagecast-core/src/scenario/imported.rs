@@ -172,9 +172,9 @@ fn is_below(path: &str, mount: &str) -> bool {
 fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
     let usual = Workflow::default();
     Ok(Workflow {
-        order: fields.word("scheduler", &ListOrder::ALL)?.unwrap_or(usual.order),
+        order: fields.word("task_order", &ListOrder::ALL)?.unwrap_or(usual.order),
         compute: fields.word("compute", &Compute::ALL)?.unwrap_or(usual.compute),
-        speed: fields.get("speed")?.unwrap_or(usual.speed),
+        speed: fields.get("core_speed")?.unwrap_or(usual.speed),
         on_recorded_machines: fields.word("machines", &[true, false])?.unwrap_or(usual.on_recorded_machines),
     })
 }

@@ -1,8 +1,15 @@
 //! Describes many calls of one operation that do not follow each other in the file.
 
+mod calls;
+mod permutation;
+mod places;
+mod zipf;
+
 use std::sync::Arc;
 
-use crate::units::Bytes;
+pub use self::calls::{Calls, PatternCall};
+use super::asynchronous::AsyncBy;
+use crate::units::{Bytes, Nanos};
 
 /// Calls of one size on a part of a file, in an order. It is one operation; the engine makes its calls as it goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,18 +18,24 @@ pub struct Pattern {
     pub path: Arc<str>,
     /// First byte of the part.
     pub offset: u64,
-    /// The number of bytes of the part; `None` is up to the end of the file.
+    /// The number of bytes of the part; `None` is up to the end of the file, or `bytes` where the file ends before.
     pub range: Option<Bytes>,
-    /// The number of bytes that all calls move; `None` is `range`.
+    /// The number of bytes that all calls move; `None` is `range`, or whatever there is time for.
     pub bytes: Option<Bytes>,
-    /// Bytes of one call. Calls begin at multiples of it from `offset`.
+    /// No call begins when this time is over.
+    pub time: Option<Nanos>,
+    /// Bytes of one call, at least one. Calls begin at multiples of it from `offset`; the last one of the part may be shorter.
     pub call: Bytes,
     /// Where the next call begins.
     pub order: Order,
     /// The share of the calls that write, 0 to 1; the others read.
     pub write_share: f64,
-    /// How many calls are under way at once.
+    /// How many calls are under way at once, at least one.
     pub depth: u32,
+    /// The interface, if several are.
+    pub by: AsyncBy,
+    /// Calls per second: the i-th one does not begin before i of that many seconds, from 0.
+    pub rate: Option<f64>,
     /// Of its random numbers, beside the seed of the simulation.
     pub seed: u64,
 }
@@ -36,7 +49,7 @@ pub enum Order {
     Backwards,
     /// Each this far behind the start of the one before; at the end from the start again, one call further.
     Strided {
-        /// Bytes from start to start.
+        /// Bytes from start to start: a multiple of those of a call.
         stride: Bytes,
     },
     /// All places equally often; `once`: none a second time before all others.
