@@ -240,12 +240,6 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
 impl Plan {
     /// Refuses what takes too much memory when it runs.
     fn count(&mut self, job: &Job, files: &[FileUse]) -> Result<(), ReadError> {
-        self.files += files.len() as u64;
-        if self.files > MOST_FILES {
-            return Err(job
-                .place
-                .error(format!("the jobs use more than {MOST_FILES} files"), "make nrfiles smaller"));
-        }
         if job.rw.is_random && !job.no_random_map && job.generator != Generator::Lfsr {
             let blocks = files.iter().map(|file| file.bytes.min(file.size) / job.least_of_all());
             self.blocks = blocks.fold(self.blocks, u64::saturating_add);
@@ -286,6 +280,11 @@ fn add_threads(
         return Err(job
             .place
             .error(format!("there are more than {MOST_THREADS} threads"), "make numjobs smaller"));
+    }
+    plan.files += u64::from(count) * u64::from(job.files);
+    if plan.files > MOST_FILES {
+        let what = format!("the jobs use more than {MOST_FILES} files");
+        return Err(job.place.error(what, "make nrfiles smaller"));
     }
     let taken: FxHashMap<Arc<str>, ()> =
         plan.threads.iter().map(|thread| (Arc::clone(&thread.name), ())).collect();
