@@ -14,8 +14,8 @@ from pagecast.errors import ScenarioError
 __all__ = ["PACKAGES", "Reading", "as_toml", "format_of", "format_of_a_package", "scenario_text"]
 
 ANY_MACHINE: Final = (
-    'machine = { cores = 1, memory = { size = "1000000 TB", read = "1 GB/s", write = "1 GB/s" }, '
-    'disk.any = { size = "1000000 TB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
+    'machine = { cores = 1, memory = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, '
+    'disk.any = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
 )
 """For a real run, which takes nothing of a machine but its mounts."""
 

@@ -55,6 +55,8 @@ def test_a_report_needs_a_file_to_be_read_twice(fio):
     outcome = fio("simulate", "-", "--machine", "./machine.toml", "--fio-json", "report.json")
     assert outcome.code == ExitCode.BAD_INPUT
     assert "--fio-json needs the job file itself" in outcome.stderr
+    outcome = fio(*SIMULATE, "--record", "histogram", "--fio-json", "report.json")
+    assert "--fio-json needs a row of each operation" in outcome.stderr
 
 
 def test_a_report_that_cannot_be_written(fio):

@@ -46,6 +46,13 @@ impl Machine {
         self.0.hosts.iter().map(|host| host.name.as_str()).collect()
     }
 
+    /// Where its first host has mounts.
+    #[getter]
+    fn mounts(&self) -> Vec<&str> {
+        let first = self.0.hosts.first();
+        first.into_iter().flat_map(|host| &host.mounts).map(|mount| mount.path.as_str()).collect()
+    }
+
     /// SHA-256 of the canonical text, in hexadecimal.
     #[getter]
     fn hash(&self, py: Python<'_>) -> PyResult<String> {

@@ -98,7 +98,7 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     if fio_json is not None:
-        check_job_file(scenario)
+        check_job_file(scenario, record)
     loaded = options.load_scenario(scenario, overrides, machine, reading)
     models = models or tuple(loaded.models)
     if fio_json is not None and len(set(models)) > 1:
@@ -164,12 +164,14 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
 
 
-def check_job_file(job_file: Path) -> None:
+def check_job_file(job_file: Path, record: str) -> None:
     """Refuse a report in fio's form of what is no fio job, before anything is simulated."""
     from pagecast.fio import check_job_file
 
     if str(job_file) == "-":
         raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
+    if record != "all":
+        raise click.UsageError("--fio-json needs a row of each operation; leave --record out")
     check_job_file(job_file)
 
 

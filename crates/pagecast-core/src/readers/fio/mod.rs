@@ -7,6 +7,7 @@
 //! own latency.
 
 mod arithmetic;
+mod backlog;
 mod blocks;
 mod choose;
 mod engines;
@@ -17,6 +18,7 @@ mod options;
 mod plan;
 mod program;
 mod random;
+mod rate;
 mod report;
 mod sections;
 mod shift_register;

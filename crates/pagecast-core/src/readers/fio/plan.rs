@@ -20,8 +20,11 @@ use crate::workload::Note;
 /// The most threads of a job file.
 const MOST_THREADS: u64 = 1_000_000;
 
-/// The most blocks of a random map: 1 GiB of memory.
-const MOST_BLOCKS: u64 = 1 << 33;
+/// The most files of all threads; a file that several of them use counts for each.
+const MOST_FILES: u64 = 2_000_000;
+
+/// The most blocks of the random maps of all threads: 4 GiB of memory.
+const MOST_BLOCKS: u64 = 1 << 35;
 
 /// One thread of a job.
 #[derive(Debug)]
@@ -57,6 +60,8 @@ pub struct Plan {
     pub notes: Vec<Note>,
     /// The options of [global] as they are written.
     pub given: Vec<(String, String)>,
+    files: u64,
+    blocks: u64,
 }
 
 /// Makes the threads.
@@ -232,6 +237,21 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
     Ok(())
 }
 
+impl Plan {
+    /// Refuses what takes too much memory when it runs.
+    fn count(&mut self, job: &Job, files: &[FileUse]) -> Result<(), ReadError> {
+        if job.rw.is_random && !job.no_random_map && job.generator != Generator::Lfsr {
+            let blocks = files.iter().map(|file| file.bytes.min(file.size) / job.least_of_all());
+            self.blocks = blocks.fold(self.blocks, u64::saturating_add);
+        }
+        if self.blocks > MOST_BLOCKS {
+            let what = format!("the random maps of the jobs have more than {MOST_BLOCKS} blocks");
+            return Err(job.place.error(what, "add norandommap, or make bs larger"));
+        }
+        Ok(())
+    }
+}
+
 /// `wait_for` names one job that stands before.
 fn check_wait(job: &Job, threads: &[Thread]) -> Result<(), ReadError> {
     let Some(name) = &job.wait_for else { return Ok(()) };
@@ -261,6 +281,11 @@ fn add_threads(
             .place
             .error(format!("there are more than {MOST_THREADS} threads"), "make numjobs smaller"));
     }
+    plan.files += u64::from(count) * u64::from(job.files);
+    if plan.files > MOST_FILES {
+        let what = format!("the jobs use more than {MOST_FILES} files");
+        return Err(job.place.error(what, "make nrfiles smaller"));
+    }
     let taken: FxHashMap<Arc<str>, ()> =
         plan.threads.iter().map(|thread| (Arc::clone(&thread.name), ())).collect();
     let job = Arc::new(job);
@@ -270,11 +295,7 @@ fn add_threads(
         let start = start_of(&job, number);
         let clone = Copied { index, thread: number, starts: (wave, start.0) };
         let (files, size) = plan.layout.of_thread(&job, &section.name, clone, &options.placement, room)?;
-        let most = files.iter().map(|file| file.bytes.min(file.size) / job.least_of_all()).max().unwrap_or(0);
-        if job.rw.is_random && !job.no_random_map && most > MOST_BLOCKS {
-            let what = format!("the map of the {most} blocks of a file is too large");
-            return Err(job.place.error(what, "add norandommap, or make bs larger"));
-        }
+        plan.count(&job, &files)?;
         if most_of_all(&job) > size.max(1 << 30) {
             return Err(job
                 .place

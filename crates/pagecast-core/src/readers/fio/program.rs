@@ -1,24 +1,20 @@
 //! Runs one thread of a job: gives its operations one by one, as fio's `thread_main` and `do_io` make them.
 
+mod calls;
+
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::choose::FileState;
-use super::engines::Engine;
+use super::backlog::Backlog;
 use super::issue::{Issuer, Pace, Step};
-use super::job::{Hint, Job, Preallocation, READ, SyncIo, WRITE};
+use super::job::{Job, Preallocation, READ, WRITE};
 use super::plan::Thread;
-use super::random::{Random, Use, seed};
+use super::rate::Rate;
 use super::values::Amount;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, Advice, AllocateMode, Buffer, Fd, MapAdvice, MappedCall, OpenFlag, OpenFlags, Operation, Program,
-    ProgramError, ProgramSource,
+    Action, AllocateMode, Buffer, OpenFlags, Operation, Program, ProgramError, ProgramSource,
 };
-
-/// The first descriptor of a program.
-const FIRST_FD: u32 = 3;
 
 /// Makes the program of a thread.
 pub struct ThreadSource(pub Arc<Thread>);
@@ -73,94 +69,6 @@ struct Running {
     backlog: Backlog,
 }
 
-/// Blocks that were written and are to be read back between writes (`verify_backlog`).
-#[derive(Default)]
-struct Backlog {
-    /// File, first byte, and length.
-    blocks: VecDeque<(usize, u64, u64)>,
-    /// How many of them are read back before the next write.
-    due: u32,
-    was_read: bool,
-}
-
-impl Backlog {
-    /// The block that is read back now, if it is time for that (`check_get_verify`).
-    fn next(&mut self, job: &Job) -> Option<(usize, u64, u64)> {
-        let every = job.verify_backlog as usize;
-        if every == 0 || self.blocks.is_empty() {
-            return None;
-        }
-        if self.due == 0 && !self.was_read && self.blocks.len().is_multiple_of(every) {
-            self.due = if job.verify_batch > 0 { job.verify_batch } else { job.verify_backlog };
-        }
-        self.due = self.due.checked_sub(1)?;
-        self.was_read = true;
-        self.blocks.pop_front()
-    }
-}
-
-/// When the next request of each direction is due.
-struct Rate {
-    bytes_per_s: [u64; 2],
-    issued: [u64; 2],
-    next: [Nanos; 2],
-    drawn: [u64; 2],
-    arrivals: [Random; 2],
-}
-
-impl Rate {
-    fn new(job: &Job, thread: u64) -> Self {
-        let of = |direction: usize| match (job.rate[direction], job.rate_iops[direction]) {
-            (0, iops) => iops.saturating_mul(job.least(direction)),
-            (rate, _) => rate,
-        };
-        let arrivals = [Use::ReadArrivals, Use::WriteArrivals].map(|at| Random::small(seed(job, thread, at)));
-        Self {
-            bytes_per_s: [of(READ), of(WRITE)],
-            issued: [0; 2],
-            next: [Nanos::ZERO; 2],
-            drawn: [0; 2],
-            arrivals,
-        }
-    }
-
-    fn reset(&mut self) {
-        (self.issued, self.next, self.drawn) = ([0; 2], [Nanos::ZERO; 2], [0; 2]);
-    }
-
-    /// Notes a request (`usec_for_io`).
-    fn note(&mut self, job: &Job, direction: usize, bytes: u64) {
-        self.issued[direction] += bytes;
-        let rate = self.bytes_per_s[direction];
-        if rate == 0 {
-            return;
-        }
-        if job.is_poisson {
-            let per_second = (rate / job.least(direction)).max(1);
-            let gap = (1_000_000 / per_second) as f64 * -self.arrivals[direction].part().ln();
-            self.drawn[direction] += gap as u64;
-            self.next[direction] = Nanos(self.drawn[direction] * 1000);
-        } else {
-            let micros = u128::from(self.issued[direction]) * 1_000_000 / u128::from(rate);
-            self.next[direction] = Nanos(u64::try_from(micros * 1000).unwrap_or(u64::MAX));
-        }
-    }
-
-    /// Which direction goes on, and when (`rate_ddir`).
-    fn due(&self, job: &Job, wanted: usize, now: Nanos) -> (usize, Nanos) {
-        let other = 1 - wanted;
-        let shares = [job.percent_reads, 100 - job.percent_reads];
-        let is_mixed = job.rw.reads && job.rw.writes && shares[other] > 0;
-        if self.next[wanted] <= now || !is_mixed {
-            return (wanted, self.next[wanted]);
-        }
-        if self.next[other] <= now || self.next[other] < self.next[wanted] {
-            return (other, self.next[other]);
-        }
-        (wanted, self.next[wanted])
-    }
-}
-
 impl Program for Running {
     fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError> {
         loop {
@@ -207,20 +115,6 @@ impl Running {
 
     fn job(&self) -> Arc<Job> {
         Arc::clone(&self.thread.job)
-    }
-
-    fn put(&mut self, action: Action) {
-        self.queue.push_back(Operation { line: Some(self.thread.job.place.line), ..action.into() });
-    }
-
-    /// An operation through the descriptor of a file.
-    fn put_on(&mut self, file: usize, action: Action) {
-        let line = Some(self.thread.job.place.line);
-        self.queue.push_back(Operation { line, fd: Some(fd(file)), ..action.into() });
-    }
-
-    fn path(&self, file: usize) -> Arc<str> {
-        Arc::clone(&self.thread.files[file].path)
     }
 
     /// Files are allocated, and read before if they are to be.
@@ -484,13 +378,6 @@ impl Running {
         true
     }
 
-    /// Waits for what is under way, if anything can be.
-    fn drain(&mut self) {
-        if self.thread.job.queue_depth() > 1 {
-            self.put(Action::Drain);
-        }
-    }
-
     /// Behind the last request of a loop.
     fn finish(&mut self) {
         let job = self.job();
@@ -550,139 +437,5 @@ impl Running {
             Some((file, _)) => issuer.files[file].is_open = true,
             None => self.writes_in_loop = 0,
         }
-    }
-
-    /// Opens a file on its first use in a loop (`td_io_open_file`).
-    fn open(&mut self, at: usize) {
-        if std::mem::replace(&mut self.issuer.files[at].is_open, true) {
-            return;
-        }
-        let job = self.job();
-        let flags = flags(&job);
-        let create = job.rw.writes;
-        let path = self.path(at);
-        self.put_on(at, Action::Open { path: Arc::clone(&path), create, truncate: false, flags });
-        if job.invalidate {
-            self.invalidate(at);
-        }
-        let advice = match job.hint {
-            Hint::None => None,
-            Hint::Sequential => Some(Advice::Sequential),
-            Hint::Random => Some(Advice::Random),
-            Hint::ByPattern if job.rw.is_random => Some(Advice::Random),
-            Hint::ByPattern => Some(Advice::Sequential),
-        };
-        if let Some(advice) = advice {
-            let FileState { used, .. } = &self.issuer.files[at];
-            let (offset, bytes) = (used.start, Some(Bytes(used.bytes)));
-            self.put_on(at, Action::Fadvise { path: Arc::clone(&path), advice, offset, bytes });
-        }
-        if job.engine == Engine::Mmap {
-            self.put_on(at, Action::Mapped { path, call: MappedCall::Map });
-        }
-    }
-
-    fn invalidate(&mut self, at: usize) {
-        let used = &self.issuer.files[at].used;
-        let (path, offset, bytes) = (Arc::clone(&used.path), used.start, Some(Bytes(used.bytes)));
-        self.put_on(at, Action::Fadvise { path, advice: Advice::DontNeed, offset, bytes });
-    }
-
-    fn close_all(&mut self) {
-        for at in 0..self.thread.files.len() {
-            if std::mem::take(&mut self.issuer.files[at].is_open) {
-                if self.thread.job.engine == Engine::Mmap {
-                    self.put_on(at, Action::Mapped { path: self.path(at), call: MappedCall::Unmap });
-                }
-                self.put_on(at, Action::Close { path: self.path(at) });
-            }
-        }
-    }
-
-    fn request(
-        &mut self,
-        at: usize,
-        direction: usize,
-        (offset, bytes): (u64, u64),
-        not_before: Option<Nanos>,
-    ) {
-        let job = self.job();
-        let path = self.path(at);
-        let count = Bytes(bytes);
-        let action = match (job.engine, direction) {
-            (Engine::Mmap, READ) => {
-                let advice = map_advice(&job);
-                Action::Mapped { path, call: MappedCall::Read { offset, bytes: Some(count), advice } }
-            }
-            (Engine::Mmap, _) => {
-                let advice = map_advice(&job);
-                Action::Mapped { path, call: MappedCall::Write { offset, bytes: Some(count), advice } }
-            }
-            (_, READ) => Action::Read {
-                path,
-                offset: Some(offset),
-                bytes: Some(count),
-                call: None,
-                vector: 1,
-                buffer: Buffer::Reused,
-            },
-            _ => Action::Write { path, offset: Some(offset), bytes: count, call: None, vector: 1 },
-        };
-        self.submit(at, action, not_before);
-    }
-
-    /// A request or a sync, which an asynchronous engine does not wait for.
-    fn submit(&mut self, at: usize, action: Action, not_before: Option<Nanos>) {
-        let job = &self.thread.job;
-        let (depth, line) = (job.queue_depth(), Some(job.place.line));
-        let depth = if depth > 1 { NonZeroU32::new(depth) } else { None };
-        let by = job.engine.interface().unwrap_or_default();
-        self.queue.push_back(Operation { line, not_before, depth, by, fd: Some(fd(at)), ..action.into() });
-    }
-
-    fn sync(&mut self, at: usize, step: Step) {
-        let path = self.path(at);
-        let job = self.job();
-        let action = match step {
-            Step::SyncRange => {
-                let Some((start, end)) = self.issuer.files[at].written.take() else { return };
-                let (flags, _) = job.sync_range.expect("it is due");
-                Action::SyncFileRange { path, offset: start, bytes: Some(Bytes(end - start)), flags }
-            }
-            _ if job.engine == Engine::Mmap => {
-                Action::Mapped { path, call: MappedCall::Sync { offset: 0, bytes: None, is_async: false } }
-            }
-            Step::Fdatasync => Action::Fdatasync { path },
-            _ => Action::Fsync { path },
-        };
-        // fio's engine libaio calls fsync(2) itself.
-        if job.engine == Engine::Libaio {
-            self.put_on(at, action);
-        } else {
-            self.submit(at, action, None);
-        }
-    }
-}
-
-fn fd(file: usize) -> Fd {
-    Fd(FIRST_FD + file as u32)
-}
-
-fn flags(job: &Job) -> OpenFlags {
-    let of_sync = match job.sync {
-        SyncIo::None => None,
-        SyncIo::Sync => Some(OpenFlag::Sync),
-        SyncIo::Dsync => Some(OpenFlag::Dsync),
-    };
-    let direct = job.direct.then_some(OpenFlag::Direct);
-    let uncached = job.uncached.then_some(OpenFlag::DontCache);
-    [of_sync, direct, uncached].into_iter().flatten().collect()
-}
-
-fn map_advice(job: &Job) -> MapAdvice {
-    match job.hint {
-        Hint::None => MapAdvice::Normal,
-        _ if job.rw.is_random => MapAdvice::Random,
-        _ => MapAdvice::Sequential,
     }
 }

@@ -151,6 +151,8 @@ fn what_cannot_be_simulated_is_refused() {
     assert_snapshot!(refusal("[a]\nsize=1m\nwait_for=b\n[b]\n"), @"job.fio:1: wait_for names `b`, and no job before `a` is called so; there are no jobs before it");
     assert_snapshot!(refusal("[global]\nsize=1m\n"), @"job.fio:1: there is no job beside [global]; add a section with the name of a job");
     assert_snapshot!(refusal("[a]\nsize=200g\n"), @"job.fio:1: the files that the jobs need have 214748364800 bytes, and the disk has 107374182400; make size smaller, or the disk larger");
+    assert_snapshot!(refusal("[a]\nsize=1g\nfilename=f\nrw=randread\nbs=1\nnumjobs=100\n"), @"job.fio:1: the random maps of the jobs have more than 34359738368 blocks; add norandommap, or make bs larger");
+    assert_snapshot!(refusal("[a]\nsize=1g\nnrfiles=100000\nnumjobs=100\n"), @"job.fio:1: the jobs use more than 2000000 files; make nrfiles smaller");
     assert_snapshot!(refusal(""), @"job.fio: has no section; write [NAME] and options below it");
 }
 

@@ -71,10 +71,15 @@ pub(super) const KINDS: &[Known] = &[
         job.reporting.unified = value.word(&words)?.0;
         Ok(())
     }),
-    done("randrepeat", &[], "0 draws from the seed of the simulation", |job, value| {
-        job.rand_repeat = value.truth()?;
-        Ok(())
-    }),
+    done(
+        "randrepeat",
+        &[],
+        "0 takes seeds that are not the usual ones, but always the same: a simulation can be repeated",
+        |job, value| {
+            job.rand_repeat = value.truth()?;
+            Ok(())
+        },
+    ),
     done("allrandrepeat", &[], "", |job, value| {
         job.all_rand_repeat = value.truth()?;
         Ok(())
