@@ -17,6 +17,7 @@ mod lines;
 mod options;
 mod placement;
 pub mod row;
+mod strace;
 #[cfg(test)]
 mod testing;
 mod wfformat;
