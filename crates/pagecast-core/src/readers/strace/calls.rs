@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::arguments::{Arguments, CWD, Number, descriptor};
-use super::files::{Kind, kind_of};
+use super::files::{Kind, OpenFile, kind_of};
 use super::line::Call;
 use super::processes::Recording;
 use crate::units::Bytes;
@@ -77,6 +77,8 @@ pub fn meaning(
             on.on_path(arguments.fd(0), 1, |path| Action::Rmdir { path })
         }
         "unlinkat" => on.on_path(arguments.fd(0), 1, |path| Action::Unlink { path }),
+        "symlink" => on.symlink(None, 1),
+        "symlinkat" => on.symlink(arguments.fd(1), 2),
         "mkdir" => on.on_path(None, 0, |path| Action::Mkdir { path }),
         "mkdirat" => on.on_path(arguments.fd(0), 1, |path| Action::Mkdir { path }),
         "rmdir" => on.on_path(None, 0, |path| Action::Rmdir { path }),
@@ -110,7 +112,8 @@ pub fn close(recording: &mut Recording<'_>, table: usize, fd: i32, operations: &
 
 fn end_file(recording: &mut Recording<'_>, last: Option<u32>, operations: &mut Operations) {
     let Some(number) = last else { return };
-    if let Some(file) = recording.files.forget(number).filter(|file| file.kind == Kind::File) {
+    let is_used = |file: &OpenFile| file.kind == Kind::File && file.opens.is_none() && !file.is_shared;
+    if let Some(file) = recording.files.forget(number).filter(is_used) {
         operations.push((Action::Close { path: file.path }, Some(Fd(number))));
     }
 }
@@ -182,7 +185,16 @@ impl On<'_, '_, '_, '_> {
             self.recording.files.open(self.table, fd, Arc::clone(&path), kind, appends, closes);
         end_file(self.recording, last, self.operations);
         if kind == Kind::File {
-            self.push(Action::Open { path, create, truncate, flags }, Some(Fd(number)));
+            self.recording.order.need(&path);
+            if create || truncate {
+                self.recording.order.change(&path);
+            }
+            let open = Action::Open { path, create, truncate, flags };
+            if create || truncate {
+                self.push(open, Some(Fd(number)));
+            } else if let Some((_, file)) = self.recording.files.get(self.table, fd) {
+                file.opens = Some(open);
+            }
         }
         // Cutting a file takes time that is forecast.
         kind == Kind::File && truncate
@@ -253,6 +265,9 @@ impl On<'_, '_, '_, '_> {
         if open.kind != Kind::File {
             return Err(open.kind);
         }
+        if let Some(action) = open.opens.take() {
+            self.operations.push((action, Some(Fd(number))));
+        }
         Ok(Through { number, path: Arc::clone(&open.path), position: open.position, appends: open.appends })
     }
 
@@ -268,12 +283,9 @@ impl On<'_, '_, '_, '_> {
         let through = match self.through(at) {
             Ok(through) => through,
             Err(kind) => {
-                self.recording.moved_elsewhere(
-                    kind,
-                    if is_write { "written to" } else { "read from" },
-                    bytes,
-                );
-                return false;
+                let direction = if is_write { "written to" } else { "read from" };
+                self.recording.moved_elsewhere(kind, direction, bytes);
+                return self.pipe(at, is_write);
             }
         };
         let start = offset.unwrap_or(through.position);
@@ -283,10 +295,29 @@ impl On<'_, '_, '_, '_> {
         self.piece(&through, start, bytes, is_write)
     }
 
+    /// What is read from a pipe must have been written; with -y its number is known.
+    fn pipe(&mut self, at: usize, is_write: bool) -> bool {
+        let name =
+            self.arguments.fd(at).and_then(|number| number.path).filter(|path| path.starts_with("pipe:["));
+        match name.and_then(|name| self.recording.trace.path(name).ok()) {
+            Some(name) if is_write => {
+                self.recording.order.change(&name);
+                false
+            }
+            Some(name) => self.recording.order.need(&name),
+            None => false,
+        }
+    }
+
     /// Reads or writes bytes of a file; nothing is read at its end.
     fn piece(&mut self, through: &Through, start: u64, bytes: u64, is_write: bool) -> bool {
         if bytes == 0 {
             return false;
+        }
+        if is_write {
+            self.recording.order.change(&through.path);
+        } else {
+            self.recording.order.need(&through.path);
         }
         let (path, fd) = (Arc::clone(&through.path), Some(Fd(through.number)));
         let action = match is_write {
@@ -362,7 +393,10 @@ impl On<'_, '_, '_, '_> {
         action: impl FnOnce(Arc<str>) -> Action,
     ) -> bool {
         match self.file_path(directory, at) {
+            // The link goes, and not the file.
+            Some(path) if self.recording.files.links.remove(&path) => false,
             Some(path) => {
+                self.open_before(&path);
                 let action = action(path);
                 // Directories take no time, which the recording knows better.
                 let takes_time = !action.takes_no_time();
@@ -370,6 +404,22 @@ impl On<'_, '_, '_, '_> {
             }
             None => false,
         }
+    }
+
+    /// Opens the files that a name stands for before it changes.
+    fn open_before(&mut self, path: &Arc<str>) {
+        self.recording.order.need(path);
+        self.recording.order.change(path);
+        for (number, action) in self.recording.files.opens_of(path) {
+            self.push(action, Some(Fd(number)));
+        }
+    }
+
+    fn symlink(&mut self, directory: Option<Number<'_>>, at: usize) -> bool {
+        if let Some(path) = self.file_path(directory, at) {
+            self.recording.files.links.insert(path);
+        }
+        false
     }
 
     fn two_paths(
@@ -381,6 +431,12 @@ impl On<'_, '_, '_, '_> {
         let (Some(path), Some(to)) = (self.file_path(from.0, from.1), self.file_path(to.0, to.1)) else {
             return false;
         };
+        if self.recording.files.links.remove(&path) {
+            self.recording.files.links.insert(to);
+            return false;
+        }
+        self.open_before(&path);
+        self.open_before(&to);
         let action = if is_rename { Action::Rename { path, to } } else { Action::Link { path, to } };
         self.push(action, None);
         false

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::Number;
+use crate::workload::Action;
 
 /// Directories of the system: what programs read there is taken as cached, and left out.
 const SYSTEM: [&str; 8] = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix"];
@@ -48,7 +49,11 @@ pub struct OpenFile {
     pub position: u64,
     /// O_APPEND.
     pub appends: bool,
+    /// The operation that opens it, until it is used: what is never used may be a directory.
+    pub opens: Option<Action>,
     descriptors: u32,
+    /// Whether several processes have had it. Who closes it last in a forecast is not who did so in the recording.
+    pub is_shared: bool,
 }
 
 /// The descriptors and the working directory of a process and of the threads that share them.
@@ -65,9 +70,10 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Files {
     open: FxHashMap<u32, OpenFile>,
+    /// Every open file has a number that no other one has: processes need not close one before others open theirs.
     next: u32,
-    /// Numbers that are free again.
-    free: Vec<u32>,
+    /// Symbolic links that the programs have made.
+    pub links: FxHashSet<Arc<str>>,
     tables: Vec<Table>,
 }
 
@@ -90,6 +96,7 @@ impl Files {
         for (number, _) in copy.descriptors.values() {
             if let Some(open) = self.open.get_mut(number) {
                 open.descriptors += 1;
+                open.is_shared = true;
             }
         }
         self.tables.push(copy);
@@ -112,11 +119,12 @@ impl Files {
         closes: bool,
     ) -> (u32, Option<u32>) {
         let last = self.close(table, fd);
-        let number = self.free.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.next - 1
-        });
-        self.open.insert(number, OpenFile { path, kind, position: 0, appends, descriptors: 1 });
+        let number = self.next;
+        self.next += 1;
+        self.open.insert(
+            number,
+            OpenFile { path, kind, position: 0, appends, opens: None, descriptors: 1, is_shared: false },
+        );
         self.tables[table].descriptors.insert(fd, (number, closes));
         (number, last)
     }
@@ -145,7 +153,6 @@ impl Files {
 
     /// Forgets an open file that was closed for the last time; gives it.
     pub fn forget(&mut self, number: u32) -> Option<OpenFile> {
-        self.free.push(number);
         self.open.remove(&number)
     }
 
@@ -169,6 +176,15 @@ impl Files {
     pub fn get(&mut self, table: usize, fd: i32) -> Option<(u32, &mut OpenFile)> {
         let &(number, _) = self.tables[table].descriptors.get(&fd)?;
         self.open.get_mut(&number).map(|open| (number, open))
+    }
+
+    /// Takes the operations that open the files of a path which were opened and not used.
+    pub fn opens_of(&mut self, path: &str) -> Vec<(u32, Action)> {
+        let of_path = self.open.iter_mut().filter(|(_, open)| &*open.path == path);
+        let mut found: Vec<(u32, Action)> =
+            of_path.filter_map(|(&number, open)| Some((number, open.opens.take()?))).collect();
+        found.sort_unstable_by_key(|each| each.0);
+        found
     }
 
     /// A user of a table has gone; gives the descriptors that are to be closed if it was the last one.

@@ -16,6 +16,7 @@ mod arguments;
 mod calls;
 mod files;
 mod line;
+mod order;
 mod overhead;
 mod processes;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::calls::{self, Meaning};
 use super::files::{Files, Kind};
 use super::line::{Call, Line, Time, Told, returned};
+use super::order::Order;
 use super::overhead::Overhead;
 use crate::trace::{TraceError, Writer};
 use crate::units::{Bytes, Nanos};
@@ -30,6 +31,8 @@ pub struct Thread {
     /// When its last operation ended without strace, and the time since then.
     end: Nanos,
     pending: Nanos,
+    /// How many records it has.
+    records: u64,
     /// A call that goes on: its name, its arguments so far, and when it began.
     unfinished: Option<(String, String, Option<Nanos>)>,
 }
@@ -40,6 +43,9 @@ pub struct Recording<'t> {
     overhead: Overhead,
     threads: FxHashMap<u32, Thread>,
     pub files: Files,
+    pub order: Order,
+    /// The events that threads signal at their end, of those that have ended.
+    ended: FxHashMap<u32, Arc<str>>,
     /// How often each number of a process has come.
     uses: FxHashMap<u32, u32>,
     /// Bytes that were read and written elsewhere than in files, by process.
@@ -60,6 +66,8 @@ impl<'t> Recording<'t> {
             overhead,
             threads: FxHashMap::default(),
             files: Files::default(),
+            order: Order::default(),
+            ended: FxHashMap::default(),
             uses: FxHashMap::default(),
             elsewhere: BTreeMap::new(),
             unknown: BTreeMap::new(),
@@ -146,6 +154,7 @@ impl<'t> Recording<'t> {
             real_end: None,
             end: self.clock,
             pending: Nanos::ZERO,
+            records: 0,
             unfinished: None,
         };
         self.threads.insert(pid, thread);
@@ -201,6 +210,9 @@ impl<'t> Recording<'t> {
                 }
             }
         }
+        for other in self.order.end_call(pid) {
+            self.wait_for(pid, other, &mut operations)?;
+        }
         // Of a call that is several operations the first one has its time.
         let mut left = inside;
         for (action, fd) in operations {
@@ -211,6 +223,30 @@ impl<'t> Recording<'t> {
         // Calls that the model has no time for, and those on anything but files.
         thread.pending += left;
         thread.real_end = time.map(|time| time + duration);
+        Ok(())
+    }
+
+    /// A call waits until another thread has done what it has done so far.
+    fn wait_for(
+        &mut self,
+        pid: u32,
+        other: u32,
+        operations: &mut calls::Operations,
+    ) -> Result<(), TraceError> {
+        let event = match (self.ended.get(&other), self.threads.get(&other)) {
+            (_, Some(thread)) if thread.process.is_some() => {
+                let records = thread.records;
+                if !self.order.must_wait(pid, other, records) {
+                    return Ok(());
+                }
+                let event: Arc<str> = format!("done {other}.{records}").into();
+                self.record(other, Action::Signal { event: event.clone() }, None, Nanos::ZERO, None)?;
+                event
+            }
+            (Some(event), None) if self.order.must_wait(pid, other, u64::MAX) => event.clone(),
+            _ => return Ok(()),
+        };
+        operations.insert(0, (Action::Wait { event }, None));
         Ok(())
     }
 
@@ -237,6 +273,7 @@ impl<'t> Recording<'t> {
     ) -> Result<(), TraceError> {
         let process = self.process(pid)?;
         let thread = self.threads.get_mut(&pid).expect("it is there");
+        thread.records += u64::from(!matches!(action, Action::Signal { .. } | Action::Wait { .. }));
         let start = thread.end + std::mem::take(&mut thread.pending);
         thread.end = start + duration;
         let time = (!self.has_no_times).then_some(start);
@@ -276,7 +313,9 @@ impl<'t> Recording<'t> {
         for fd in self.files.leave(table) {
             calls::close(self, table, fd, &mut operations);
         }
-        operations.push((Action::Signal { event: self.event("ended", pid, 0) }, None));
+        let event = self.event("ended", pid, 0);
+        self.ended.insert(pid, event.clone());
+        operations.push((Action::Signal { event }, None));
         for (action, fd) in operations {
             self.record(pid, action, fd, Nanos::ZERO, None)?;
         }
