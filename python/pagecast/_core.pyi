@@ -146,7 +146,6 @@ class Pattern:
     def __ne__(self, other: object, /) -> bool: ...
 
 def now() -> float: ...
-
 def read(
     path: _Path,
     *,
