@@ -392,6 +392,7 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
+    record: str = "all",
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
@@ -408,6 +409,9 @@ def simulate(
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
         When the table `files` is filled; the value of the scenario if not given, "end" by default.
+    record : str
+        Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
+        so that memory does not grow with their number. `Result.latency` and `Result.rates` count all of them.
     threads : int, optional
         How many threads share the hosts that have nothing to do with each other; one per processor if not
         given. The result does not depend on it.
@@ -439,6 +443,7 @@ def simulate(
             seed=check_whole("seed", seed, least=0, most=2**64 - 1),
             options=model_options(options),
             residency=None if residency is None else check_word("residency", residency, RESIDENCIES),
+            record=check_text("record", record),
             threads=None if threads is None else check_whole("threads", threads, least=1, most=2**32 - 1),
             progress=check_progress(progress),
         )

@@ -106,6 +106,7 @@ CALLS = [
     "pc.simulate(scenario(), model='no-cache').table(«'operations'»)",
     "pc.simulate(scenario(), model='no-cache').save(«'results'»)",
     "plot.timeline(pc.simulate(scenario(), model='no-cache'), host=«None»)",
+    "plot.gantt(pc.simulate(scenario(), model='no-cache'), by=«'process'»)",
     "pc.run(«scenario()», dir=«'nowhere'», keep=«False», sample_hz=«20», trace=«False», "
     "residency=«'end'», per_call=«1»)",
     "pc.validate(«scenario()», dir=«'nowhere'», runs=«1», models=«['kernel']», sample_hz=«20»)",

@@ -88,5 +88,5 @@ pub mod trace;
 pub mod units;
 pub mod workload;
 
-pub use engine::{Settings, simulate, simulate_by_steps};
+pub use engine::{Record, Settings, simulate, simulate_by_steps};
 pub use policy::registry::{ALL_MODELS, MODELS, models_for};

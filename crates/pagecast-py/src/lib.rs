@@ -19,6 +19,7 @@ mod operation;
 mod pattern;
 mod program;
 mod quantity;
+mod recording;
 mod run;
 mod scenario;
 mod simulate;
@@ -71,9 +72,11 @@ mod _core {
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
     #[pymodule_export]
+    use super::recording::{Recording, RecordingWriter, read_recording};
+    #[pymodule_export]
     use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]
-    use super::scenario::{Machine, Scenario, json_schema, workload_format, workload_formats};
+    use super::scenario::{Machine, Scenario, describe_fio, json_schema, workload_format, workload_formats};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

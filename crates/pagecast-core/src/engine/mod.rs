@@ -27,7 +27,7 @@ mod threads;
 mod transfers;
 mod twins;
 
-pub use settings::Settings;
+pub use settings::{Record, Settings};
 
 use crate::error::SimulationError;
 use crate::flow::fluid::Fluid;

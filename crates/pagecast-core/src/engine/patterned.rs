@@ -10,6 +10,8 @@ use crate::workload::{AsyncBy, Calls, OpenFlags, PatternCall};
 pub(super) struct Patterned {
     pub file: Located,
     pub flags: OpenFlags,
+    /// The number of its path in the record.
+    pub path: u32,
     pub by: AsyncBy,
     pub calls: Calls,
     pub depth: u32,

@@ -31,6 +31,7 @@ impl<N: Network> Engine<'_, N> {
         let patterned = Patterned {
             file,
             flags,
+            path: u32::MAX,
             by: pattern.by,
             calls: Calls::new(pattern, self.namespace.size(file.file), stream),
             depth: pattern.depth.clamp(1, MOST_CALLS),
@@ -44,8 +45,9 @@ impl<N: Network> Engine<'_, N> {
         };
         let offset = pattern.offset;
         self.enter(at, operation, Some(file), offset, Bytes::ZERO);
-        self.processes[at as usize].current.as_mut().expect("it has begun").pattern =
-            Some(Box::new(patterned));
+        let current = self.processes[at as usize].current.as_mut().expect("it has begun");
+        let path = self.recorder.begin_calls((at, current.index), current.operation.action.path());
+        current.pattern = Some(Box::new(Patterned { path, ..patterned }));
         self.go_on_with_pattern(at)
     }
 
@@ -143,12 +145,13 @@ impl<N: Network> Engine<'_, N> {
         // It has waited in its line before it began.
         outcome.parts.add(Part::Wait, now - start - outcome.parts.total());
         let pattern = self.pattern(owner);
+        let path = pattern.path;
         pattern.add(now, call.bytes, &outcome);
         if call.is_write {
             let file = pattern.file.file;
             self.namespace.grow(file, Bytes(call.offset + call.bytes.0));
         }
-        self.recorder.call(owner, &call, (start, now), &outcome);
+        self.recorder.call(owner, path, &call, (start, now), &outcome);
         if at != owner {
             return self.end_kiocb(at);
         }

@@ -137,6 +137,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 machine.hosts.iter().map(|host| host.name.clone()).collect(),
                 names,
                 hosts_in_all,
+                settings.record,
             ),
             ended: Vec::new(),
             changed: Vec::new(),

@@ -1,9 +1,10 @@
 //! Lists the formats, and reads a workload in one of them.
 
 use super::error::ReadError;
+use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
-use super::wfformat;
+use super::{csv, wfformat};
 use crate::trace::{LEVEL_AT, Level, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
@@ -81,12 +82,28 @@ impl Format {
 /// The formats that are known.
 pub static FORMATS: &[Format] = &[
     Format {
+        name: "fio",
+        what: "a job file of fio",
+        endings: &[".fio"],
+        matches: fio::matches,
+        level: Level::Files,
+        reader: Reader::Programs(fio::read),
+    },
+    Format {
         name: "trace",
         what: "a recording in binary form",
         endings: &[".pctrace"],
         matches: |head| is_trace(head, Level::Files),
         level: Level::Files,
         reader: Reader::Trace,
+    },
+    Format {
+        name: "csv",
+        what: "a table of operations",
+        endings: &[".csv"],
+        matches: csv::matches,
+        level: Level::Files,
+        reader: Reader::Recording(csv::read),
     },
     Format {
         name: "block-trace",

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -19,6 +21,8 @@ pub struct Input {
     pub path: Option<PathBuf>,
     /// Its size as it is stored, if that is known: for progress.
     pub stored_bytes: Option<u64>,
+    /// How many of those were read so far.
+    pub read_bytes: Arc<AtomicU64>,
     /// Its first bytes, at most [`HEAD_BYTES`]. They come again from `bytes`.
     pub head: Vec<u8>,
     /// All its bytes.
@@ -47,10 +51,11 @@ impl Input {
         }
         let size = metadata.is_file().then_some(metadata.len());
         let plain = if metadata.is_file() { Some(file.try_clone().map_err(failed)?) } else { None };
-        let bytes = BufReader::with_capacity(1 << 18, file);
+        let read_bytes = Arc::new(AtomicU64::new(0));
+        let bytes = BufReader::with_capacity(1 << 18, Counted { file, count: read_bytes.clone() });
         let input = Self::of(Box::new(bytes), origin, Some(path.to_owned()), size)?;
         let is_packed = input.is_packed;
-        Ok(Self { plain: plain.filter(|_| !is_packed), ..input })
+        Ok(Self { plain: plain.filter(|_| !is_packed), read_bytes, ..input })
     }
 
     /// Bytes that come from elsewhere.
@@ -77,7 +82,30 @@ impl Input {
         let mut head = Vec::new();
         bytes.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
         let bytes = Box::new(io::Cursor::new(head.clone()).chain(bytes));
-        Ok(Self { origin: origin.to_owned(), path, stored_bytes, head, bytes, is_packed, plain: None })
+        Ok(Self {
+            origin: origin.to_owned(),
+            path,
+            stored_bytes,
+            head,
+            bytes,
+            is_packed,
+            plain: None,
+            read_bytes: Arc::default(),
+        })
+    }
+}
+
+/// A file whose bytes are counted as they are read.
+struct Counted {
+    file: File,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read(buffer)?;
+        self.count.fetch_add(length as u64, Relaxed);
+        Ok(length)
     }
 }
 

@@ -6,17 +6,25 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+pub mod csv;
+mod decimal;
 mod error;
+pub mod fio;
 mod formats;
 mod input;
+mod lenient;
+mod lines;
 mod options;
 mod placement;
+pub mod row;
+#[cfg(test)]
+mod testing;
 mod wfformat;
 
 pub use error::ReadError;
 pub use formats::{FORMATS, Format, Reader, format_called, format_of};
 pub use input::{HEAD_BYTES, Input};
-pub use options::{Compute, ListOrder, Options, Pace, Replay, Workflow};
+pub use options::{Compute, ListOrder, Options, Pace, Replay, Surroundings, Workflow};
 pub use placement::Placement;
 
 pub use crate::trace::Level;

@@ -164,7 +164,7 @@ pub static IMPORTED: Schema = Schema {
         may(
             "files_in",
             Kind::Path,
-            "Directory for its relative paths and those under no mount; default: the only mount, or /",
+            "Directory for its relative paths and those under no mount; default: /, or the first mount",
         ),
         may(
             "pace",
@@ -197,7 +197,7 @@ pub static IMPORTED: Schema = Schema {
             "Where a task runs that was recorded on a machine: \"recorded\" (the default), the host of that name, or hosts in turn; \"any\": the first host with free cores",
         ),
         may(
-            "scheduler",
+            "task_order",
             Kind::Word(&ListOrder::NAMES),
             "Which task that is ready gets free cores: \"fifo\" (the default), the first; \"depth\": the one with the longest path to the end; \"priority\": the one with the highest",
         ),
@@ -207,7 +207,7 @@ pub static IMPORTED: Schema = Schema {
             "How long a task computes: \"runtime\" (the default), all of its recorded runtime; \"cpu\": its recorded use of processors",
         ),
         may(
-            "speed",
+            "core_speed",
             Kind::Number(1e-6, 1e6),
             "How many times as fast as the recorded cores those of the machine are; default 1",
         ),

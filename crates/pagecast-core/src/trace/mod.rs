@@ -34,7 +34,7 @@ mod sizes;
 mod store;
 mod tables;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod varint;

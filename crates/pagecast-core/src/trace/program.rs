@@ -8,7 +8,7 @@ use super::decode::Names;
 use super::inner::Inner;
 use super::record::Record;
 use crate::units::Nanos;
-use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
+use crate::workload::{Operation, Program, ProgramError, ProgramEvents, ProgramSource};
 
 /// When recorded operations begin.
 ///
@@ -110,7 +110,7 @@ impl Clock {
             (Some(time), Some(duration)) => Some(Nanos(time.0.saturating_add(duration.0))),
             _ => None,
         };
-        if timing.is_open && time.is_some() && may_overlap(&operation.action) {
+        if timing.is_open && time.is_some() && operation.action.may_be_asynchronous() {
             operation.depth = Some(NonZeroU32::MAX);
         }
         operation
@@ -119,12 +119,4 @@ impl Clock {
 
 fn minus(time: Nanos, other: Nanos) -> Nanos {
     Nanos(time.0.saturating_sub(other.0))
-}
-
-/// True for requests; what changes names, sizes or descriptors has its place among them.
-fn may_overlap(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Read { .. } | Action::Write { .. } | Action::Fsync { .. } | Action::Fdatasync { .. }
-    )
 }
