@@ -173,7 +173,9 @@ pub fn with_arrival(operation: Operation, fields: &Fields<'_>) -> Result<Operati
             let what = "the process waits for the end of a pattern, whose calls have their own `depth`";
             return error("depth", what, "put it into the pattern: pattern = { depth = 16 }");
         }
-        Action::Pattern(pattern) => pattern.depth > 1,
+        Action::Pattern(_) => {
+            fields.inner("pattern", &TABLE)?.is_some_and(|table| table.node("depth").is_some())
+        }
         Action::Read { call: Some(_), .. } | Action::Write { call: Some(_), .. } if depth.is_some() => {
             let what = "an asynchronous operation is one call, so it has no `call`";
             return error("depth", what, "for many calls at once write pattern = { depth = 16 }");
@@ -266,6 +268,12 @@ mod tests {
         assert_eq!((timed.range, timed.bytes, timed.time), expected);
         let timed = pattern("{ read = '/data/f1', call = '1 MB', for = '3 s' }");
         assert_eq!((timed.range, timed.bytes), (None, None));
+    }
+
+    #[test]
+    fn a_depth_of_one_has_an_interface_too() {
+        let one = "{ read = '/data/f1', call = '1 kB', by = 'libaio', pattern = { depth = 1 } }";
+        assert_eq!((pattern(one).depth, pattern(one).by), (1, AsyncBy::Libaio));
     }
 
     #[test]
