@@ -28,6 +28,7 @@ __all__ = [
     "Operation",
     "Order",
     "PageCache",
+    "Pattern",
     "Recording",
     "RecordingWriter",
     "Result",
@@ -57,6 +58,7 @@ __all__ = [
     "device_limit",
     "dirty_settings",
     "dirty_thresholds",
+    "drain",
     "drop_caches",
     "exit",
     "fadvise",
@@ -79,6 +81,7 @@ __all__ = [
     "mmap_write",
     "msync",
     "munmap",
+    "now",
     "open",
     "parse_bytes",
     "parse_percent",
@@ -106,6 +109,7 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
+_By: TypeAlias = Literal["threads", "libaio", "io_uring", "posix_aio"]
 
 __version__: str
 DIRTY_SETTINGS: list[str]
@@ -119,9 +123,34 @@ class Operation:
     def name(self) -> str: ...
     @property
     def path(self) -> str | None: ...
+    def not_before(self, time_s: SupportsFloat, /) -> Operation: ...
+    def asynchronous(self, *, depth: int, by: _By = "threads") -> Operation: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
+@final
+class Pattern:
+    __hash__: None  # type: ignore[assignment]
+    def __new__(
+        cls,
+        random: str | None = None,
+        *,
+        once: bool = False,
+        backwards: bool = False,
+        stride_bytes: SupportsFloat | None = None,
+        within_bytes: SupportsFloat | None = None,
+        writes: SupportsFloat = 0,
+        depth: int = 1,
+        by: _By = "threads",
+        rate_bytes_per_s: SupportsFloat | None = None,
+        rate_iops: SupportsFloat | None = None,
+        for_s: SupportsFloat | None = None,
+        seed: int = 0,
+    ) -> Pattern: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def now() -> float: ...
 def read(
     path: _Path,
     *,
@@ -130,6 +159,7 @@ def read(
     call_bytes: SupportsFloat | None = None,
     vector: int = 1,
     buffer: Literal["reused", "fresh"] = "reused",
+    pattern: Pattern | None = None,
 ) -> Operation: ...
 def write(
     path: _Path,
@@ -139,6 +169,7 @@ def write(
     append: bool = False,
     call_bytes: SupportsFloat | None = None,
     vector: int = 1,
+    pattern: Pattern | None = None,
 ) -> Operation: ...
 def open(
     path: _Path,
@@ -199,6 +230,7 @@ def msync(
 ) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
+def drain() -> Operation: ...
 def drop_caches() -> Operation: ...
 def fadvise(
     path: _Path,

@@ -139,6 +139,9 @@ def _totals_of(result: Result) -> dict[str, str]:
     for kind, what in (("read", "bytes read"), ("write", "bytes written")):
         is_kind = np.isin(kinds, (kind, f"f{kind}", f"mmap_{kind}", "copy"))
         lines[what] = format_bytes(int(operations["bytes"][is_kind].sum()))
+    is_mixed = kinds == "readwrite"
+    if is_mixed.any():
+        lines["bytes read or written"] = format_bytes(int(operations["bytes"][is_mixed].sum()))
     lines |= _peaks(result)
     if result.events_left_out:
         lines["events not kept"] = f"{result.events_left_out:,}"

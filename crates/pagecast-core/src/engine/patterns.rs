@@ -60,6 +60,9 @@ impl<N: Network> Engine<'_, N> {
     /// Begins calls of a pattern until there are enough, or ends it.
     pub(super) fn go_on_with_pattern(&mut self, at: u32) -> Result<(), SimulationError> {
         while self.processes[at as usize].call.is_none() {
+            if !self.may_go_on(at) {
+                return Ok(());
+            }
             let now = self.now;
             let pattern = self.pattern(at);
             if pattern.calls.are_over() || now >= pattern.until {
@@ -72,9 +75,6 @@ impl<N: Network> Engine<'_, N> {
             if due > now {
                 pattern.has_slept = true;
                 self.wake_at(at, due);
-                return Ok(());
-            }
-            if !self.may_go_on(at) {
                 return Ok(());
             }
             stop::spend(stop::EVENT);

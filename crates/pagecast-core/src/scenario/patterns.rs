@@ -144,9 +144,9 @@ fn order(table: &Fields<'_>, call: Bytes) -> Result<Order, ScenarioError> {
             return Err(at.error("`stride` is no multiple of `call`", "make it one"));
         }
         (Some(random), false, None) => {
-            let remedy = "write \"uniform\", \"zipf:1.1\", \"pareto:0.2\" or \"normal:10 %\"";
+            let remedy = format!("write {}", Order::RANDOM);
             let what = || format!("`random` cannot be \"{}\"", shorten(&random));
-            random_order(&random, once).ok_or_else(|| table.place("random").error(what(), remedy))?
+            Order::random(&random, once).ok_or_else(|| table.place("random").error(what(), remedy))?
         }
         _ => {
             let remedy = "keep one of `random`, `backwards` and `stride`";
@@ -157,25 +157,6 @@ fn order(table: &Fields<'_>, call: Bytes) -> Result<Order, ScenarioError> {
         return Err(table.place("once").error("`once` is for random = \"uniform\" alone", "remove it"));
     }
     Ok(order)
-}
-
-/// An order by its word and number: "zipf:1.1".
-pub fn random_order(text: &str, once: bool) -> Option<Order> {
-    let (word, number) = text.split_once(':').map_or((text, None), |(word, number)| (word, Some(number)));
-    let number_in = |most: f64| {
-        let number: f64 = number?.trim().parse().ok()?;
-        (number > 0.0 && number <= most).then_some(number)
-    };
-    Some(match word.trim() {
-        "uniform" if number.is_none() => Order::Uniform { once },
-        "zipf" => Order::Zipf { theta: number_in(100.0)? },
-        "pareto" => Order::Pareto { h: number_in(1.0).filter(|&h| h < 1.0)? },
-        "normal" => {
-            let Fraction(deviation) = Fraction::parse(number?).ok()?;
-            Order::Normal { deviation: Some(deviation).filter(|part| (0.0..=1.0).contains(part))? }
-        }
-        _ => return None,
-    })
 }
 
 /// Gives an operation its arrival and depth.
@@ -192,7 +173,9 @@ pub fn with_arrival(operation: Operation, fields: &Fields<'_>) -> Result<Operati
             let what = "the process waits for the end of a pattern, whose calls have their own `depth`";
             return error("depth", what, "put it into the pattern: pattern = { depth = 16 }");
         }
-        Action::Pattern(pattern) => pattern.depth > 1,
+        Action::Pattern(_) => {
+            fields.inner("pattern", &TABLE)?.is_some_and(|table| table.node("depth").is_some())
+        }
         Action::Read { call: Some(_), .. } | Action::Write { call: Some(_), .. } if depth.is_some() => {
             let what = "an asynchronous operation is one call, so it has no `call`";
             return error("depth", what, "for many calls at once write pattern = { depth = 16 }");
@@ -285,6 +268,12 @@ mod tests {
         assert_eq!((timed.range, timed.bytes, timed.time), expected);
         let timed = pattern("{ read = '/data/f1', call = '1 MB', for = '3 s' }");
         assert_eq!((timed.range, timed.bytes), (None, None));
+    }
+
+    #[test]
+    fn a_depth_of_one_has_an_interface_too() {
+        let one = "{ read = '/data/f1', call = '1 kB', by = 'libaio', pattern = { depth = 1 } }";
+        assert_eq!((pattern(one).depth, pattern(one).by), (1, AsyncBy::Libaio));
     }
 
     #[test]

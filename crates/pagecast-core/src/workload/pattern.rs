@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub use self::calls::{Calls, PatternCall};
 use super::asynchronous::AsyncBy;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Fraction, Nanos};
 
 /// Calls of one size on a part of a file, in an order. It is one operation; the engine makes its calls as it goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,31 @@ pub enum Order {
         /// Its standard deviation, as a share of the part.
         deviation: f64,
     },
+}
+
+impl Order {
+    /// The ways to write a random order, for messages.
+    pub const RANDOM: &str = "\"uniform\", \"zipf:1.1\", \"pareto:0.2\" or \"normal:10 %\"";
+
+    /// A random order by its word and number, as in [`Order::RANDOM`].
+    #[must_use]
+    pub fn random(text: &str, once: bool) -> Option<Self> {
+        let (word, number) = text.split_once(':').map_or((text, None), |(word, number)| (word, Some(number)));
+        let number_up_to = |most: f64| {
+            let number: f64 = number?.trim().parse().ok()?;
+            (number > 0.0 && number <= most).then_some(number)
+        };
+        Some(match word.trim() {
+            "uniform" if number.is_none() => Self::Uniform { once },
+            "zipf" => Self::Zipf { theta: number_up_to(100.0)? },
+            "pareto" => Self::Pareto { h: number_up_to(1.0).filter(|&h| h < 1.0)? },
+            "normal" => {
+                let Fraction(deviation) = Fraction::parse(number?).ok()?;
+                Self::Normal { deviation: Some(deviation).filter(|part| (0.0..=1.0).contains(part))? }
+            }
+            _ => return None,
+        })
+    }
 }
 
 impl Pattern {

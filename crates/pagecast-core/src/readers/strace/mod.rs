@@ -70,9 +70,10 @@ pub fn read(input: Input, options: &Options, trace: &mut Writer) -> Result<(), R
         one(&mut recording, text, Some(at), &mut passed, error)?;
     }
     drop(first);
-    while let Some(text) = lines.next()? {
+    loop {
+        let number = lines.following();
+        let Some(text) = lines.next()? else { break };
         let text = text.to_owned();
-        let number = lines.number();
         one(&mut recording, &text, number, &mut passed, || lines.error(NOT_STRACE, REMEDY))?;
     }
     recording.end(&origin);
