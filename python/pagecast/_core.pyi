@@ -13,6 +13,7 @@ __all__ = [
     "FILE_SYSTEMS",
     "MODELS",
     "Backed",
+    "Batches",
     "Bench",
     "CacheFiles",
     "CacheLock",
@@ -28,6 +29,8 @@ __all__ = [
     "Order",
     "PageCache",
     "Pattern",
+    "Recording",
+    "RecordingWriter",
     "Result",
     "RunPlan",
     "Scenario",
@@ -85,6 +88,7 @@ __all__ = [
     "position_ratio",
     "put_back_dirty_settings",
     "read",
+    "read_recording",
     "readahead",
     "run_command",
     "setvbuf",
@@ -459,6 +463,50 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...
+
+@final
+class Recording:
+    def __len__(self) -> int: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def files(self) -> list[tuple[str, int, bool]]: ...
+    @property
+    def notes(self) -> list[tuple[str, str]]: ...
+    @property
+    def level(self) -> Literal["files", "blocks", "objects"]: ...
+    def save(
+        self,
+        form: Literal["trace", "csv"],
+        path: _Path | None = None,
+        *,
+        progress: Callable[[float], object] | None = None,
+    ) -> None: ...
+    def batches(self) -> Batches: ...
+    def object_lru(self, size_bytes: int) -> tuple[int, int, int, int]: ...
+
+@final
+class Batches:
+    def __iter__(self) -> Batches: ...
+    def __next__(self) -> dict[str, list[Any]]: ...
+
+@final
+class RecordingWriter:
+    def __new__(cls, origin: str, level: str = "files") -> RecordingWriter: ...
+    def push(self, columns: dict[str, list[Any]]) -> None: ...
+    def file(self, path: str, size_bytes: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def finish(self) -> Recording: ...
+
+def read_recording(
+    path: _Path,
+    *,
+    origin: str | None = None,
+    format: str | None = None,
+    lenient: bool = False,
+    columns: str | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Recording: ...
 
 _Progress: TypeAlias = Callable[[str, int, int | None], object]
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
@@ -25,6 +25,7 @@ from pagecast.arguments import (
     written,
 )
 from pagecast.errors import ArgumentTypeError, ScenarioError
+from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
 from pagecast.tolerance import Tolerance
 from pagecast.workloads import Reading, as_toml, scenario_text
@@ -290,9 +291,10 @@ class Scenario:
             source = as_toml(check_path("machine", machine))
             is_alone = loaded.hosts == [_ONLY_HOST]
             head = f"machine = {{ from = {source} }}" if is_alone else loaded.to_toml()
-        text = scenario_text(path, head, reading)
         name = check_path("path", path)
-        return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
+        with as_file_of_the_core(name, reading) as (file, form):
+            text = scenario_text(file, head, replace(reading, format=form))
+            return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 
     def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
         """Give the same scenario with all processes of the first host in a memory cgroup.

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,13 +11,16 @@ from pagecast._core import workload_format
 from pagecast.arguments import check_path, shown
 from pagecast.errors import ScenarioError
 
-__all__ = ["Reading", "as_toml", "format_of", "scenario_text"]
+__all__ = ["PACKAGES", "Reading", "as_toml", "format_of", "format_of_a_package", "scenario_text"]
 
 ANY_MACHINE: Final = (
     'machine = { cores = 1, memory = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, '
     'disk.any = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
 )
 """For a real run, which takes nothing of a machine but its mounts."""
+
+PACKAGES: Final = {"parquet": ("pyarrow", "tables"), "darshan": ("darshan", "darshan")}
+"""Formats that a Python package reads: the package, and the extra of ours that installs it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,23 @@ def as_toml(machine: str) -> str:
 def format_of(path: str | os.PathLike[str]) -> str | None:
     """Give the format of a file with programs; None for a scenario, or a file that cannot be read."""
     name = check_path("path", path)
-    return None if name.endswith(".toml") or name == "-" else workload_format(name)
+    if name.endswith(".toml") or name == "-":
+        return None
+    return format_of_a_package(name, None) or workload_format(name)
+
+
+def format_of_a_package(path: str | os.PathLike[str], format: str | None) -> str | None:
+    """Give the format of a file that a Python package reads, or None."""
+    if format is not None:
+        return format if format in PACKAGES else None
+    name = check_path("path", path)
+    if name.endswith(".darshan"):
+        return "darshan"
+    with suppress(OSError):
+        if os.path.isfile(name):
+            with open(name, "rb") as file:
+                return "parquet" if file.read(4) == b"PAR1" else None
+    return None
 
 
 def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Reading) -> str:

@@ -12,6 +12,7 @@ mod endings;
 mod errors;
 mod fsync_and_flush;
 mod groups;
+mod hostile_recordings;
 mod kernel_cgroups;
 mod kernel_events;
 mod kernel_initial_state;

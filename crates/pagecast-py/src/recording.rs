@@ -3,20 +3,21 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pagecast_core::readers::csv::{self, WriteError};
 use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
 use pagecast_core::readers::{FORMATS, Format, Input, Options, ReadError, Reader, format_called, format_of};
-use pagecast_core::trace::{Level, Merged, Trace, Writer};
-use pagecast_core::units::Nanos;
+use pagecast_core::trace::{Level, Merged, Trace, Writer, object_lru};
+use pagecast_core::units::{Bytes, Nanos};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::ScenarioError;
-use crate::interrupt::reporting;
+use crate::interrupt::{interruptible, reporting};
 
 /// What the requests of a recording are made to, in the order of `Level::ALL`.
 const LEVELS: [&str; 3] = ["files", "blocks", "objects"];
@@ -87,9 +88,16 @@ impl Recording {
             },
         )?
         .map_err(|error: WriteError| match error {
-            WriteError::Output(error) => error.into(),
+            WriteError::Output(error) => os_error(&error),
             error => ScenarioError::new_err(error.to_string()),
         })
+    }
+
+    /// Send its reads through an LRU cache of whole objects: requests, hits, bytes of requests, bytes of hits.
+    fn object_lru(&self, py: Python<'_>, size_bytes: u64) -> PyResult<(u64, u64, u64, u64)> {
+        let hits = interruptible(py, || object_lru(&self.0, Bytes(size_bytes)))?;
+        let hits = hits.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok((hits.requests, hits.hits, hits.bytes, hits.hit_bytes))
     }
 
     /// Its rows by time, a dictionary of columns for each 65,536.
@@ -151,36 +159,49 @@ impl Batches {
     }
 }
 
+/// The exception with the number of the error, by which Python knows its class and its text.
+fn os_error(error: &io::Error) -> PyErr {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, text)),
+        None => PyOSError::new_err(text),
+    }
+}
+
 /// Read a recording in another format.
 #[pyfunction]
-#[pyo3(signature = (path, *, format=None, lenient=false, columns=None, progress=None))]
+#[pyo3(signature = (path, *, origin=None, format=None, lenient=false, columns=None, progress=None))]
 pub fn read_recording(
     py: Python<'_>,
     path: PathBuf,
+    origin: Option<String>,
     format: Option<&str>,
     lenient: bool,
     columns: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Recording> {
-    let origin = path.display().to_string();
-    let input = Input::open(&path, &origin).map_err(|error| refused(&error))?;
-    let format = named(format, &input)?;
-    let (read, all) = (input.read_bytes.clone(), input.stored_bytes);
-    let share = move || match all {
-        Some(all) => read.load(Relaxed) as f64 / all.max(1) as f64,
-        None => f64::NAN,
-    };
+    let origin = origin.unwrap_or_else(|| path.display().to_string());
     let options = Options { lenient, columns, ..Options::default() };
-    reporting(py, progress, share, || format.record(input, &options))?
-        .map(Recording)
-        .map_err(|error| refused(&error))
+    let opened: Arc<OnceLock<(Arc<AtomicU64>, Option<u64>)>> = Arc::default();
+    let is_open = opened.clone();
+    let share = move || match opened.get() {
+        Some((read, Some(all))) => read.load(Relaxed) as f64 / (*all).max(1) as f64,
+        _ => f64::NAN,
+    };
+    let read = || {
+        let input = Input::open(&path, &origin)?;
+        is_open.set((input.read_bytes.clone(), input.stored_bytes)).expect("it is opened once");
+        named(format, &input)?.record(input, &options)
+    };
+    reporting(py, progress, share, read)?.map(Recording).map_err(|error| refused(&error))
 }
 
 fn refused(error: &ReadError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-fn named(name: Option<&str>, input: &Input) -> PyResult<&'static Format> {
+fn named(name: Option<&str>, input: &Input) -> Result<&'static Format, ReadError> {
     let recordings = FORMATS.iter().filter(|format| !matches!(format.reader, Reader::Programs(_)));
     let known: Vec<&str> = recordings.map(|format| format.name).collect();
     let (found, what) = match name {
@@ -189,7 +210,7 @@ fn named(name: Option<&str>, input: &Input) -> PyResult<&'static Format> {
     };
     found.ok_or_else(|| {
         let remedy = format!("name one with --format: {}", known.join(", "));
-        refused(&ReadError::new(input.origin.clone(), what, remedy))
+        ReadError::new(input.origin.clone(), what, remedy)
     })
 }
 
@@ -240,7 +261,7 @@ impl RecordingWriter {
     /// Say that a file existed before, with this size.
     fn file(&self, path: &str, size_bytes: u64) -> PyResult<()> {
         let mut writer = self.writer.lock().expect("nobody panics with it");
-        let told = writer.as_mut().ok_or_else(ended)?.file(path, pagecast_core::units::Bytes(size_bytes));
+        let told = writer.as_mut().ok_or_else(ended)?.file(path, Bytes(size_bytes));
         told.map_err(|error| refused(&ReadError::of_trace(&self.origin, &error)))
     }
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "grid": "pagecast.cli.grid",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
+    "convert": "pagecast.cli.convert",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",

@@ -31,6 +31,14 @@ pub fn matches(head: &[u8]) -> bool {
 /// # Errors
 /// A row that means nothing, with its line.
 pub fn read(input: Input, options: &Options, trace: &mut Writer) -> Result<(), ReadError> {
+    if options.columns.is_some() {
+        let what = "is read as our own table, which names its columns itself";
+        return Err(ReadError::new(
+            input.origin,
+            what,
+            "leave out --columns, or add --format table for a block trace",
+        ));
+    }
     let mut passed = Passed::new(options.lenient);
     let mut lines = Lines::new(input);
     let Some(columns) = header(&mut lines)? else {
@@ -39,7 +47,7 @@ pub fn read(input: Input, options: &Options, trace: &mut Writer) -> Result<(), R
     };
     let mut cells = Cells::default();
     loop {
-        let line = lines.number().map(|line| line.saturating_add(1));
+        let line = lines.following();
         let Some(text) = lines.next()? else { break };
         if text.is_empty() || text.starts_with('#') {
             continue;
@@ -93,11 +101,24 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Splits a line; none if a quote has no end or text behind it.
+    /// Splits a line at commas; none if a quote has no end or text behind it.
     #[inline]
     pub fn split(&mut self, line: &str) -> Option<()> {
+        self.split_by(line, b',')
+    }
+
+    /// Splits a line at another sign; several spaces count as one.
+    #[inline]
+    pub fn split_by(&mut self, line: &str, divider: u8) -> Option<()> {
         self.places.clear();
         self.unquoted.clear();
+        if divider == b' ' {
+            let start = line.as_ptr().addr();
+            let place =
+                |word: &str| (word.as_ptr().addr() - start, word.as_ptr().addr() - start + word.len(), false);
+            self.places.extend(line.split_whitespace().map(place));
+            return Some(());
+        }
         let bytes = line.as_bytes();
         let mut start = 0;
         loop {
@@ -105,11 +126,11 @@ impl Cells {
                 let end = self.quoted(line, start + 1)?;
                 match bytes.get(end + 1) {
                     None => return Some(()),
-                    Some(b',') => start = end + 2,
+                    Some(&byte) if byte == divider => start = end + 2,
                     Some(_) => return None,
                 }
             } else {
-                match memchr::memchr(b',', &bytes[start..]) {
+                match memchr::memchr(divider, &bytes[start..]) {
                     Some(length) => {
                         self.places.push((start, start + length, false));
                         start += length + 1;

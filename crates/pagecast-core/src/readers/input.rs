@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use flate2::bufread::MultiGzDecoder;
 
 use super::error::ReadError;
+use crate::stop;
 
 /// The bytes at the start of a file that tell its format.
 pub const HEAD_BYTES: usize = 4096;
@@ -42,7 +43,8 @@ impl Input {
         let failed =
             |error: io::Error| ReadError::new(origin, format!("cannot be read: {error}"), "correct the path");
         if path.as_os_str() == "-" {
-            return Self::of(Box::new(BufReader::new(io::stdin())), "<stdin>", None, None);
+            let counted = Counted { from: io::stdin(), count: Arc::default() };
+            return Self::of(Box::new(BufReader::with_capacity(1 << 16, counted)), "<stdin>", None, None);
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -52,7 +54,7 @@ impl Input {
         let size = metadata.is_file().then_some(metadata.len());
         let plain = if metadata.is_file() { Some(file.try_clone().map_err(failed)?) } else { None };
         let read_bytes = Arc::new(AtomicU64::new(0));
-        let bytes = BufReader::with_capacity(1 << 18, Counted { file, count: read_bytes.clone() });
+        let bytes = BufReader::with_capacity(1 << 18, Counted { from: file, count: read_bytes.clone() });
         let input = Self::of(Box::new(bytes), origin, Some(path.to_owned()), size)?;
         let is_packed = input.is_packed;
         Ok(Self { plain: plain.filter(|_| !is_packed), read_bytes, ..input })
@@ -95,17 +97,24 @@ impl Input {
     }
 }
 
-/// A file whose bytes are counted as they are read.
-struct Counted {
-    file: File,
+/// A file whose bytes are counted as they are read. A read that a signal interrupts asks whether to stop.
+struct Counted<R> {
+    from: R,
     count: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read(buffer)?;
-        self.count.fetch_add(length as u64, Relaxed);
-        Ok(length)
+        loop {
+            match self.from.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => stop::spend(u64::MAX),
+                Err(error) => return Err(error),
+                Ok(length) => {
+                    self.count.fetch_add(length as u64, Relaxed);
+                    return Ok(length);
+                }
+            }
+        }
     }
 }
 

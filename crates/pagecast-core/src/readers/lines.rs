@@ -61,9 +61,9 @@ impl Lines {
         &self.origin
     }
 
-    /// The number of the line, for operations.
-    pub fn number(&self) -> Option<u32> {
-        self.number.try_into().ok()
+    /// The number of the next line, for operations.
+    pub fn following(&self) -> Option<u32> {
+        (self.number + 1).try_into().ok()
     }
 
     /// An error in this line.

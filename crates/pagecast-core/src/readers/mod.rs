@@ -6,17 +6,23 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+mod blkparse;
 pub mod csv;
 mod decimal;
 mod error;
 pub mod fio;
 mod formats;
 mod input;
+mod iolog;
 mod lenient;
 mod lines;
 mod options;
+mod oracle;
+mod pct;
 mod placement;
+mod requests;
 pub mod row;
+mod table;
 #[cfg(test)]
 mod testing;
 mod wfformat;

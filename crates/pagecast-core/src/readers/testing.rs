@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use super::csv;
 use super::error::ReadError;
 use super::input::Input;
 use super::options::Options;
@@ -30,4 +31,21 @@ pub fn read_text(
     options: &Options,
 ) -> Result<Trace, ReadError> {
     read_bytes(read, text.as_bytes(), options)
+}
+
+/// A recording as a table without the columns that are empty, its files and its notes.
+pub fn rows(trace: &Trace) -> String {
+    let mut text = Vec::new();
+    csv::write(trace, &mut text).expect("it has only rows of tables");
+    let text = String::from_utf8(text).expect("a table is a text");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let has = |column: &usize| rows[1..].iter().any(|row| !row[*column].is_empty());
+    let columns: Vec<usize> = (0..rows[0].len()).filter(has).collect();
+    let row = |row: &Vec<&str>| columns.iter().map(|&column| row[column]).collect::<Vec<&str>>().join(",");
+    let rows = rows.iter().map(row);
+    let inferred = |is_inferred| if is_inferred { ", inferred" } else { "" };
+    let files =
+        trace.files().map(|file| format!("{}: {}{}", file.path, file.size, inferred(file.is_inferred)));
+    let notes = trace.notes().iter().map(|note| format!("{}: {}", note.place, note.text));
+    rows.chain(files).chain(notes).collect::<Vec<String>>().join("\n")
 }

@@ -96,7 +96,7 @@ impl Clock {
     fn begun(&mut self, record: Record, now: Nanos) -> Operation {
         let Record { time, duration, mut operation } = record;
         let timing = self.timing;
-        operation.not_before = match operation.not_before {
+        let not_before = match operation.not_before {
             _ if timing.factor == 0.0 => None,
             Some(not_before) => Some(timing.scaled(not_before)),
             None => time.map(|time| match self.last {
@@ -104,6 +104,7 @@ impl Clock {
                 _ => timing.scaled(minus(time, self.start)),
             }),
         };
+        operation.not_before = not_before.filter(|&time| time > now);
         let is_async = operation.depth.is_some();
         self.last = match (time, duration) {
             (Some(time), _) if is_async => Some(time),
