@@ -12,7 +12,7 @@
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
 //! flow, cawl                                   share resources among flows; equations of a published model
 //! trace                                        recordings of workloads in binary form
-//! result, error, stop, nearest, chunks, least  what a run yields, what goes wrong; helpers
+//! result, error, stop, nearest, chunks, least, known  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
 //! keys, stdio                                  keys of machine files; streams of libraries
 //! units, random                                bytes, times and rates; random numbers
@@ -73,6 +73,7 @@ pub mod error;
 pub mod flow;
 mod fs;
 mod keys;
+mod known;
 mod least;
 pub mod machine;
 mod nearest;

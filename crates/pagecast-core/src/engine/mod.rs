@@ -26,6 +26,7 @@ mod streams;
 mod threads;
 mod transfers;
 mod twins;
+mod undisturbed;
 
 pub use settings::{Record, Settings};
 

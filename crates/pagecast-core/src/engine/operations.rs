@@ -135,7 +135,11 @@ impl<'a, N: Network> Engine<'a, N> {
     /// Asks the policy of the process's host.
     pub(super) fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
-        self.request(host, &Request { operation: OperationId(at), call })
+        let request = Request { operation: OperationId(at), call };
+        match self.next_after_lull(at, host) {
+            Some(next) => self.serve(host, &request, next),
+            None => self.request(host, &request),
+        }
     }
 
     /// The current operation of a process has ended.
@@ -178,7 +182,10 @@ impl<'a, N: Network> Engine<'a, N> {
         if at != owner {
             return self.end_kiocb(at);
         }
-        self.ready.push_back(at);
+        // Once is enough: it goes on until it waits.
+        if self.ready.back() != Some(&at) {
+            self.ready.push_back(at);
+        }
         Ok(())
     }
 

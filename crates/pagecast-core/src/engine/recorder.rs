@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::settings::Record;
+use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
     BlockTable, CgroupLevels, DeviceLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
@@ -59,6 +60,7 @@ pub(super) struct Writing {
 pub(super) struct Recorder {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
+    known: Known<u32>,
     /// The indices of paths by file, for files of events or blocks.
     of_files: Vec<Option<u32>>,
     timelines: Vec<Timeline<MemoryLevels>>,
@@ -85,6 +87,7 @@ impl Recorder {
         Self {
             result,
             paths: FxHashMap::default(),
+            known: Known::default(),
             of_files: Vec::new(),
             timelines,
             of_devices: BTreeMap::new(),
@@ -96,6 +99,20 @@ impl Recorder {
 
     fn path(&mut self, path: Option<&Arc<str>>) -> u32 {
         let Some(path) = path else { return u32::MAX };
+        if let Some(known) = self.known.get(path) {
+            return known;
+        }
+        let index = self.index(path);
+        self.known.set(path, index);
+        index
+    }
+
+    /// Forgets what only operations need.
+    pub(super) fn retire(&mut self) {
+        self.known.forget();
+    }
+
+    fn index(&mut self, path: &Arc<str>) -> u32 {
         if let Some(&known) = self.paths.get(path) {
             return known;
         }

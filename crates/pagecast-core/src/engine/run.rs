@@ -90,6 +90,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) recorder: Recorder,
     /// Flows that end at this instant, and those with new rates; kept for their memory.
     pub(super) ended: Vec<Completion>,
+    /// How many flows that end at this instant have not been told yet.
+    pub(super) completions_left: usize,
     pub(super) changed: Vec<Progress>,
 }
 
@@ -104,6 +106,8 @@ impl<N: Network> Engine<'_, N> {
             if self.alive == 0 {
                 let keeps_blocks = self.keeps_blocks;
                 self.hosts.iter_mut().for_each(|host| host.policy.retire(keeps_blocks));
+                self.namespace.retire();
+                self.recorder.retire();
                 return Ok(self.now);
             }
             self.check_deadlock()?;
@@ -156,7 +160,9 @@ impl<N: Network> Engine<'_, N> {
         let mut ended = std::mem::take(&mut self.ended);
         self.network.completed(now, &mut ended);
         self.turn_arrivals(&mut ended);
+        self.completions_left = ended.len();
         for completion in &ended {
+            self.completions_left -= 1;
             self.flow_ended(completion)?;
         }
         ended.clear();
@@ -276,6 +282,13 @@ impl<N: Network> Engine<'_, N> {
         host: u32,
         call: impl FnOnce(&mut dyn Policy, &mut Actions),
     ) -> Result<(), SimulationError> {
+        self.begin_calls(host);
+        call(&mut *self.hosts[host as usize].policy, &mut self.actions);
+        self.carry_out_all(host)
+    }
+
+    /// The policy of a host is about to be called: writes down what memory holds before its first call of this instant.
+    pub(super) fn begin_calls(&mut self, host: u32) {
         let state = &mut self.hosts[host as usize];
         if !state.is_called {
             state.is_called = true;
@@ -285,7 +298,10 @@ impl<N: Network> Engine<'_, N> {
                 self.recorder.levels(self.now, host as usize, state.policy.levels());
             }
         }
-        call(&mut *state.policy, &mut self.actions);
+    }
+
+    /// Does what the policy of a host wants.
+    pub(super) fn carry_out_all(&mut self, host: u32) -> Result<(), SimulationError> {
         let commands = self.actions.take();
         for command in &commands {
             self.carry_out(host, command)?;

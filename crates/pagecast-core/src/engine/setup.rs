@@ -140,6 +140,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 settings.record,
             ),
             ended: Vec::new(),
+            completions_left: 0,
             changed: Vec::new(),
         })
     }

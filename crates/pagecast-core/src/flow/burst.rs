@@ -96,6 +96,11 @@ impl Bursts {
         self.of.push((resource.burst > Nanos::ZERO).then(|| Burst::new(resource.burst)));
     }
 
+    /// True if a resource has a bucket.
+    pub(super) fn has(&self, resource: ResourceId) -> bool {
+        self.of[resource.0 as usize].is_some()
+    }
+
     /// Starts a flow. The bytes that pass are known when all flows of this instant have started.
     pub(super) fn start(&mut self, flow: FlowId, uses: &[Use]) {
         if uses.iter().any(|each| self.of[each.resource.0 as usize].is_some()) {

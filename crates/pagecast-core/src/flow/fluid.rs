@@ -380,6 +380,37 @@ impl Fluid {
         (self.connected, self.crossing, self.outcome) = (resources, flows, outcome);
     }
 
+    /// The flow of a component, if that has no other and no disk with a write cache.
+    fn only_flow(&self, resource: u32) -> Option<u32> {
+        let &[slot] = &self.resources[resource as usize].members[..] else { return None };
+        let is_alone = |each: &Use| self.resources[each.resource.0 as usize].members.len() == 1;
+        (self.caches.is_empty() && self.flow(slot).uses(&self.routes).iter().all(is_alone)).then_some(slot)
+    }
+
+    /// Gives a flow that shares nothing its rate, as [`Self::settle_component`] does.
+    fn settle_only(&mut self, now: Nanos, slot: u32, settled: &mut Vec<u32>) {
+        let first = settled.len();
+        let flow = self.flow(slot);
+        settled.extend(flow.uses(&self.routes).iter().map(|each| each.resource.0));
+        settled[first..].sort_unstable();
+        let resource = |id: ResourceId| &self.resources[id.0 as usize].spec;
+        let cap = flow.spec.cap.map(|(rate, _)| rate);
+        let only = sharing::fill_one(flow.uses(&self.routes), flow.spec.weight, cap, resource);
+        let has_changed = flow.binding != only.binding;
+        if has_changed && flow.bound_resource(&self.routes).is_some() {
+            self.unbind(slot, now);
+        }
+        if let Some((resource, level)) = only.level {
+            self.resources[resource.0 as usize].set_level(now, level);
+        }
+        if has_changed {
+            self.bind(slot, now, only.binding, only.rate);
+        }
+        for &resource in &settled[first..] {
+            self.resources[resource as usize].is_touched = false;
+        }
+    }
+
     /// Takes a flow off the resource that binds it; it is unbound until it is bound again.
     fn unbind(&mut self, slot: u32, now: Nanos) {
         let remaining = self.remaining(self.flow(slot), now);
@@ -615,6 +646,8 @@ impl Network for Fluid {
             if self.resources[resource as usize].entangled == 0 {
                 self.settle_alone(now, resource);
                 settled.push(resource);
+            } else if let Some(slot) = self.only_flow(resource) {
+                self.settle_only(now, slot, &mut settled);
             } else {
                 self.settle_component(now, resource, &mut settled);
             }
@@ -661,6 +694,32 @@ impl Network for Fluid {
             self.announce(resource, next);
         }
         completed[first..].sort_by_key(|each| each.flow.number);
+    }
+
+    fn alone(&self, now: Nanos, spec: &FlowSpec) -> Option<(f64, Nanos, Part)> {
+        let is_free = |number: &u32| self.resources[*number as usize].members.is_empty();
+        let is_settled = self.unsettled.is_empty() && self.touched.iter().all(is_free);
+        let uses = self.routes[spec.path.0 as usize].uses();
+        if !is_settled
+            || !self.caches.is_empty()
+            || !uses.iter().all(|each| is_free(&each.resource.0) && !self.bursts.has(each.resource))
+        {
+            return None;
+        }
+        let cap = spec.cap.map(|(rate, _)| rate);
+        let only = sharing::fill_one(uses, spec.weight, cap, |id| &self.resources[id.0 as usize].spec);
+        let bytes = spec.bytes as f64;
+        match only.binding {
+            Binding::Resource(place) => {
+                let (_, level) = only.level.expect("a resource that binds a flow has a level");
+                let end = finish_time(bytes / spec.weight, level, now);
+                Some((level * spec.weight, end, uses[usize::from(place)].part))
+            }
+            _ if only.rate > 0.0 => {
+                Some((only.rate, finish_time(bytes, only.rate, now), spec.cap.expect("it binds").1))
+            }
+            _ => None,
+        }
     }
 
     fn progress(&self, now: Nanos, flow: FlowId) -> Progress {

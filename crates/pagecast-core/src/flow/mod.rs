@@ -231,6 +231,12 @@ pub trait Network: Default {
 
     /// Returns the progress of a flow.
     fn progress(&self, now: Nanos, flow: FlowId) -> Progress;
+
+    /// Returns the rate, the end and the part that binds a flow that would start now, if nothing that it crosses is shared and no other
+    /// flow waits for its rate.
+    fn alone(&self, _now: Nanos, _spec: &FlowSpec) -> Option<(f64, Nanos, Part)> {
+        None
+    }
 }
 
 /// `phi * elapsed`, in the one way in which all parts of the engine (and the oracle) compute it.

@@ -105,6 +105,37 @@ pub(super) fn fill(resources: &[Crossed<'_>], members: &mut [Member<'_>]) -> Vec
     levels
 }
 
+/// The outcome for a flow that shares nothing, and the level of the resource that binds it, if one does.
+pub(super) struct Only {
+    pub rate: f64,
+    pub binding: Binding,
+    pub level: Option<(ResourceId, f64)>,
+}
+
+/// Does as [`fill`] for one member.
+pub(super) fn fill_one<'a>(
+    uses: &[Use],
+    weight: f64,
+    cap: Option<f64>,
+    resource: impl Fn(ResourceId) -> &'a Resource,
+) -> Only {
+    let (mut place, mut lowest) = (0, f64::INFINITY);
+    for (at, each) in uses.iter().enumerate() {
+        let spec = resource(each.resource);
+        let level = level(spec, spec.capacity(1).max(0.0), load(weight, each.cost));
+        if level < lowest || (level == lowest && each.resource < uses[place].resource) {
+            (place, lowest) = (at, level);
+        }
+    }
+    match cap.map(|cap| cap / weight).filter(|&level| level < lowest) {
+        Some(level) => Only { rate: weight * level, binding: Binding::Cap, level: None },
+        None => {
+            let level = Some((uses[place].resource, lowest));
+            Only { rate: weight * lowest, binding: Binding::Resource(place as u8), level }
+        }
+    }
+}
+
 /// Adds up what members take of each resource.
 fn take(resources: &[Crossed<'_>], members: &[Member<'_>], taken: &mut [Taken]) {
     taken.fill(Taken::default());
@@ -190,6 +221,31 @@ mod tests {
         let mut members = [Member::new(&uses, 1.0, None), Member::new(&uses, 1.0, None)];
         fill(&[(ResourceId(0), &cpu, 2)], &mut members);
         assert_eq!(members.each_ref().map(|m| m.rate), [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_flow_alone_gets_what_the_filling_gives_it() {
+        let capacities = [70.0, 90.0, 70.0, 0.3];
+        let resources: Vec<Resource> = capacities.map(Resource::constant).to_vec();
+        let crossed: Vec<Crossed<'_>> =
+            (0..).zip(&resources).map(|(at, resource)| (ResourceId(at), resource, 1)).collect();
+        for places in [&[0][..], &[1, 0], &[2, 0, 1], &[2, 1], &[0, 3, 1]] {
+            for (weight, cap) in
+                [(1.0, None), (0.3, None), (1.7, Some(0.1)), (0.3, Some(71.0)), (1.0, Some(0.0))]
+            {
+                let uses = crosses(&places.iter().map(|&at| at as u32).collect::<Vec<_>>());
+                let mut sorted = places.to_vec();
+                sorted.sort_unstable();
+                let own: Vec<Crossed<'_>> = sorted.iter().map(|&at| crossed[at]).collect();
+                let mut member = [Member::new(&uses, weight, cap)];
+                let levels = fill(&own, &mut member);
+                let only = fill_one(&uses, weight, cap, |id| &resources[id.0 as usize]);
+                let [Member { rate, binding, .. }] = member;
+                assert_eq!((only.rate.to_bits(), only.binding), (rate.to_bits(), binding));
+                let bound = own.iter().zip(levels).find(|(_, level)| level.is_finite());
+                assert_eq!(only.level, bound.map(|(&(id, ..), level)| (id, level)));
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::known::Known;
 use crate::policy::FileId;
 
 /// A path on the host that keeps its file.
@@ -31,17 +32,31 @@ pub(super) struct Names {
     by_home: FxHashMap<(u32, Arc<str>), NameId>,
     /// For each host, the names as it sees them, and the mount through which it does.
     by_view: Vec<FxHashMap<Arc<str>, (NameId, u32)>>,
+    /// Names that were looked up, and by which host.
+    known: Known<(usize, NameId, u32)>,
 }
 
 impl Names {
     pub(super) fn new(hosts: usize) -> Self {
         let by_view = (0..hosts).map(|_| FxHashMap::default()).collect();
-        Self { all: Vec::new(), by_home: FxHashMap::default(), by_view }
+        Self { all: Vec::new(), by_home: FxHashMap::default(), by_view, known: Known::default() }
     }
 
     /// The name that a host sees at a path, and its mount there.
-    pub(super) fn seen(&self, host: usize, path: &str) -> Option<(NameId, u32)> {
-        self.by_view[host].get(path).copied()
+    pub(super) fn seen(&mut self, host: usize, path: &Arc<str>) -> Option<(NameId, u32)> {
+        if let Some((by, name, mount)) = self.known.get(path)
+            && by == host
+        {
+            return Some((name, mount));
+        }
+        let (name, mount) = self.by_view[host].get(path).copied()?;
+        self.known.set(path, (host, name, mount));
+        Some((name, mount))
+    }
+
+    /// Forgets what only makes looking up quicker.
+    pub(super) fn retire(&mut self) {
+        self.known.forget();
     }
 
     /// A host sees a name at this path.

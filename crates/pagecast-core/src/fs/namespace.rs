@@ -113,6 +113,11 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         Ok(Located { file: self.names.file(name), mount })
     }
 
+    /// Forgets what only makes looking paths up quicker.
+    pub(crate) fn retire(&mut self) {
+        self.names.retire();
+    }
+
     /// Resolves a path on a host to its name, and the mount there through which it is seen.
     pub(crate) fn name(&mut self, host: usize, path: &Arc<str>) -> Result<(NameId, u32), NoMount> {
         if let Some(known) = self.names.seen(host, path) {

@@ -425,6 +425,21 @@ impl Actions {
         self.commands.push(Command::Sample(sample));
     }
 
+    /// The transfer that has been started, if nothing else has been asked for.
+    pub(crate) fn only_start(&self) -> Option<(FlowId, FlowSpec)> {
+        match self.commands[..] {
+            [Command::Start(flow, spec)] => Some((flow, spec)),
+            _ => None,
+        }
+    }
+
+    /// Takes back the transfer that has been started: its end is known already.
+    pub(crate) fn take_start_back(&mut self, flow: FlowId) {
+        debug_assert!(self.only_start().is_some_and(|(started, _)| started == flow), "it is the only one");
+        self.commands.clear();
+        self.release(flow);
+    }
+
     /// Takes the commands so far, one by one: for engines other than ours.
     pub fn drain(&mut self) -> impl Iterator<Item = Command> + '_ {
         self.commands.drain(..)
@@ -457,6 +472,26 @@ pub enum Remote {
     Chunks(Bytes),
 }
 
+/// A transfer that shares nothing with others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alone {
+    /// Its rate in bytes per second, from its start to its end.
+    pub rate: f64,
+    /// Its end.
+    pub end: Nanos,
+    /// The part that binds it.
+    pub part: Part,
+}
+
+/// Somebody who calls a policy at an instant after which nothing happens for a while, unless that policy wants it.
+pub trait Undisturbed {
+    /// Returns the course of a transfer that would begin now, if it shares nothing with others and ends before anything else happens.
+    fn alone(&self, spec: &FlowSpec) -> Option<Alone>;
+
+    /// Records the levels of memory at an instant.
+    fn record(&mut self, time: Nanos, levels: MemoryLevels);
+}
+
 /// The page cache of one host.
 ///
 /// The caller reports times that never run back, and every completed flow once. It calls [`Policy::advance`] at [`Policy::next_call`] and
@@ -468,6 +503,19 @@ pub enum Remote {
 pub trait Policy: Send {
     /// Begins an operation.
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions);
+
+    /// Begins an operation when nothing else happens for a while. If it is one transfer that shares nothing, the policy may serve it up to
+    /// its end, and returns that: it does what it would have done had it been called then, and records its levels between.
+    fn serve(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        _by: &mut dyn Undisturbed,
+        out: &mut Actions,
+    ) -> Option<Nanos> {
+        self.begin(now, request, out);
+        None
+    }
 
     /// Charges the memory of an operation from now on to this memory cgroup of the host, or to none.
     fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}

@@ -4,7 +4,7 @@ use super::error::ReadError;
 use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
-use super::{blkparse, csv, iolog, oracle, pct, table, wfformat};
+use super::{blkparse, csv, iolog, oracle, pct, strace, table, wfformat};
 use crate::trace::{LEVEL_AT, Level, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
@@ -104,6 +104,14 @@ pub static FORMATS: &[Format] = &[
         matches: csv::matches,
         level: Level::Files,
         reader: Reader::Recording(csv::read),
+    },
+    Format {
+        name: "strace",
+        what: "system calls, by strace -f -ttt -T -y",
+        endings: &[".strace"],
+        matches: strace::matches,
+        level: Level::Files,
+        reader: Reader::Recording(strace::read),
     },
     Format {
         name: "iolog",

@@ -22,6 +22,7 @@ mod pct;
 mod placement;
 mod requests;
 pub mod row;
+mod strace;
 mod table;
 #[cfg(test)]
 mod testing;

@@ -106,6 +106,7 @@ mod page;
 mod page_alloc;
 mod page_writeback;
 mod readahead;
+mod serve;
 mod sync;
 mod tasks;
 #[cfg(test)]
@@ -140,7 +141,9 @@ use self::readahead::readers::Readers;
 use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
-use super::{Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting};
+use super::{
+    Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting, Undisturbed,
+};
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
@@ -215,6 +218,16 @@ impl Policy for Kernel {
         drive(cx, request.operation);
         self.control(now, out);
         self.check();
+    }
+
+    fn serve(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        by: &mut dyn Undisturbed,
+        out: &mut Actions,
+    ) -> Option<Nanos> {
+        self.serve_run(now, request, by, out)
     }
 
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {

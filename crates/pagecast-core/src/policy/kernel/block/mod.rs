@@ -55,6 +55,11 @@ fn queue_of(host: &Host, device: usize) -> Queue {
 }
 
 impl Block {
+    /// True if no device writes or is throttled.
+    pub fn is_idle(&self) -> bool {
+        self.queues.iter().all(|queue| queue.wbt.is_none() && queue.is_empty() && queue.transfer.is_none())
+    }
+
     /// The write rate of all devices, in bytes per second.
     pub fn write_rate(&self) -> f64 {
         let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());

@@ -196,6 +196,15 @@ impl Flusher {
         self.submitters() > 0 && queue.has_room(self.why_next()) && !self.visit.as_ref().is_some_and(goes_on)
     }
 
+    /// True if it has nothing to do now, and nothing to look at.
+    pub fn rests(&self, now: Nanos) -> bool {
+        self.submitters() == 0
+            && !self.wants_all
+            && !self.rings(now)
+            && !self.has_ended_a_visit
+            && !self.holds_piece
+    }
+
     /// True if its timer fires.
     pub fn rings(&self, now: Nanos) -> bool {
         self.timer.is_some_and(|timer| timer <= now)

@@ -46,6 +46,11 @@ impl Caps {
         Self { caps_of: None, surveyed: Cell::new(None), processor_share: 1.0, config: config.clone() }
     }
 
+    /// True if no task has to share its processor.
+    pub fn processor_share_is_whole(&self) -> bool {
+        self.processor_share == 1.0
+    }
+
     /// Returns the cap of a task; all tasks share whether memory is exhausted.
     // Of every task with every event.
     #[inline(always)]

@@ -116,9 +116,14 @@ impl States {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));
     }
 
+    /// True if something may have to be reported by now.
+    pub fn is_due(&self, now: Nanos) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
+
     /// Reports states that have begun, and those that have been over for a while.
     pub fn tell(&mut self, now: Nanos, out: &mut Actions) {
-        if self.due.is_some_and(|due| due <= now) {
+        if self.is_due(now) {
             self.tell_each(now, QUIET, out);
         }
     }

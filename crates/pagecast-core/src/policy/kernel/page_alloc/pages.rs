@@ -127,6 +127,11 @@ impl Pages {
         self.lists.mark_accessed(file, start, end);
     }
 
+    /// True if no memory cgroup, no host that takes memory back and no failed reclaim asks for decisions.
+    pub fn is_plain(&self) -> bool {
+        self.memcgs.is_empty() && self.backed.is_none() && !self.found_only_dirty && !self.is_exhausted()
+    }
+
     /// Keeps only counts of pages: nothing will be read or reclaimed any more.
     pub fn retire(&mut self, keeps_extents: bool) {
         self.lists.retire(keeps_extents);

@@ -9,8 +9,14 @@ use crate::policy::OperationId;
 #[derive(Debug)]
 struct Process {
     node: usize,
-    /// Its anonymous memory by node, in bytes.
+    /// Its anonymous memory by node, in bytes; empty before it has any.
     anonymous: Vec<u64>,
+}
+
+impl Process {
+    fn of_node(&self, node: usize) -> u64 {
+        self.anonymous.get(node).copied().unwrap_or(0)
+    }
 }
 
 /// The places of all processes of a host.
@@ -34,7 +40,7 @@ impl Placement {
         let process = processes.entry(process).or_insert_with(|| {
             let node = (0..running.len()).min_by_key(|&node| running[node]).unwrap_or(0);
             running[node] += 1;
-            Process { node, anonymous: vec![0; running.len()] }
+            Process { node, anonymous: Vec::new() }
         });
         process.node
     }
@@ -51,12 +57,12 @@ impl Placement {
     pub fn far_share(&self, process: OperationId) -> f64 {
         let Some(process) = self.processes.get(&process) else { return 0.0 };
         let all: u64 = process.anonymous.iter().sum();
-        if all == 0 { 0.0 } else { (all - process.anonymous[process.node]) as f64 / all as f64 }
+        if all == 0 { 0.0 } else { (all - process.of_node(process.node)) as f64 / all as f64 }
     }
 
     /// The anonymous memory of all processes, by node.
     pub fn held(&self, nodes: usize) -> Vec<u64> {
-        (0..nodes).map(|node| self.processes.values().map(|process| process.anonymous[node]).sum()).collect()
+        (0..nodes).map(|node| self.processes.values().map(|process| process.of_node(node)).sum()).collect()
     }
 
     /// The anonymous memory of some processes, on all nodes.
@@ -78,7 +84,9 @@ impl Placement {
     }
 
     pub fn take(&mut self, process: OperationId, node: usize, bytes: u64) {
+        let nodes = self.running.len();
         if let Some(process) = self.processes.get_mut(&process) {
+            process.anonymous.resize(nodes, 0);
             process.anonymous[node] += bytes;
         }
     }

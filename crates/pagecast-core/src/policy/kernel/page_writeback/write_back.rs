@@ -101,6 +101,19 @@ impl WriteBack {
         self.rate_changes
     }
 
+    /// True if nobody is throttled or has a rate, and no estimate is due.
+    pub fn rests(&self, now: Nanos) -> bool {
+        let rests = |wb: &Wb| {
+            !wb.is_throttling
+                && !wb.in_background
+                && wb.task_rate.is_none()
+                && wb.freerun_rate.is_none()
+                && wb.sampled == Some((wb.stamp(), wb.told_rate()))
+                && wb.measure_at.is_none_or(|due| due > now)
+        };
+        !self.has_strict && self.domains.is_empty() && self.wbs.iter().flatten().all(rests)
+    }
+
     /// Halves completions at the end of each period.
     pub fn tick(&mut self, now: Nanos) {
         self.fractions.tick(now);

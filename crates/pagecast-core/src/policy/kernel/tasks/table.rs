@@ -11,12 +11,18 @@ use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, OperationId};
 
+/// The most tasks whose memory is kept.
+const MOST_SPARE: usize = 16;
+
 /// The operations under way, by number.
 ///
 /// All of them are looked at with every event, and few events begin or end one: an ordered vector.
 #[derive(Default)]
 pub struct Tasks {
     each: Vec<(OperationId, Box<Task>)>,
+    /// The memory of tasks that have ended, for those to come.
+    #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
+    spare: Vec<Box<Task>>,
     /// The number of times that a task could have been changed.
     changes: u64,
     /// True if any of them may follow another one, or wait for its own processor.
@@ -88,12 +94,27 @@ impl Tasks {
     pub fn insert(&mut self, operation: OperationId, task: Task) {
         match self.place(operation) {
             Ok(at) => *self.changing()[at].1 = task,
-            Err(at) => self.changing().insert(at, (operation, Box::new(task))),
+            Err(at) => {
+                let boxed = match self.spare.pop() {
+                    Some(mut spare) => {
+                        *spare = task;
+                        spare
+                    }
+                    None => Box::new(task),
+                };
+                self.changing().insert(at, (operation, boxed));
+            }
         }
     }
 
     pub fn remove(&mut self, operation: OperationId) -> Option<Task> {
-        self.place(operation).ok().map(|at| *self.changing().remove(at).1)
+        let at = self.place(operation).ok()?;
+        let (_, task) = self.changing().remove(at);
+        let ended = *task;
+        if self.spare.len() < MOST_SPARE {
+            self.spare.push(task);
+        }
+        Some(ended)
     }
 
     /// The number of operations.

@@ -10,7 +10,7 @@ use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
 /// An operation under way.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Task {
     pub kind: Kind,
     /// Allocations have none.

@@ -1,0 +1,59 @@
+//! Serves an operation up to its end when nothing else happens until then, without the network of flows and the agenda.
+//!
+//! The policy does all that it does otherwise, at the same instants; results are the same, bit by bit.
+
+use super::recorder::Recorder;
+use super::run::Engine;
+use crate::error::SimulationError;
+use crate::flow::{FlowSpec, Network};
+use crate::policy::{Alone, Request, Undisturbed};
+use crate::result::MemoryLevels;
+use crate::stop;
+use crate::units::{Nanos, earlier};
+
+/// The engine as a policy sees it that serves an operation.
+struct Lull<'a, N> {
+    network: &'a N,
+    recorder: &'a mut Recorder,
+    host: usize,
+    now: Nanos,
+    /// The next event of all others.
+    next: Nanos,
+}
+
+impl<N: Network> Undisturbed for Lull<'_, N> {
+    fn alone(&self, spec: &FlowSpec) -> Option<Alone> {
+        let (rate, end, part) = self.network.alone(self.now, spec)?;
+        (end > self.now && end < self.next).then_some(Alone { rate, end, part })
+    }
+
+    fn record(&mut self, time: Nanos, levels: MemoryLevels) {
+        self.recorder.levels(time, self.host, levels);
+    }
+}
+
+impl<N: Network> Engine<'_, N> {
+    /// The next event, if nothing more happens at this instant than an operation of a process on a host.
+    pub(super) fn next_after_lull(&mut self, at: u32, host: u32) -> Option<Nanos> {
+        let is_last = self.completions_left == 0
+            && self.ready.iter().all(|&ready| ready == at)
+            && self.called.iter().all(|&called| called == host)
+            && self.processes[at as usize].of == at
+            && self.uneven.is_empty();
+        let next = earlier(self.network.next_event(), self.agenda.next()).unwrap_or(Nanos::LAST);
+        (is_last && next > self.now).then_some(next.min(Nanos::LAST))
+    }
+
+    /// Asks the policy of a host for an operation that may be served up to its end.
+    pub(super) fn serve(&mut self, host: u32, request: &Request, next: Nanos) -> Result<(), SimulationError> {
+        self.begin_calls(host);
+        let Self { hosts, network, recorder, actions, now, .. } = self;
+        let mut lull = Lull { network: &*network, recorder, host: host as usize, now: *now, next };
+        if let Some(end) = hosts[host as usize].policy.serve(*now, request, &mut lull, actions) {
+            self.now = end;
+            stop::come_to(end);
+            stop::spend(stop::EVENT);
+        }
+        self.carry_out_all(host)
+    }
+}
