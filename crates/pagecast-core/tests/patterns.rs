@@ -122,6 +122,10 @@ fn depth_hides_latency() {
     assert!((seconds(&sixteen) / (one / 16.0) - 1.0).abs() < 0.03, "{} of {}", seconds(&sixteen), one / 16.0);
     let by_processor = 1600.0 * 2e-6 + 101e-6;
     assert!((seconds(&reads(1600)) / by_processor - 1.0).abs() < 0.01);
+    // Threads begin one after the other, so that their transfers do not meet for ever.
+    let threads = Pattern { depth: 16, ..pattern(RANDOM, 1600 * 4 * KIB, 4 * KIB) };
+    let threads = case(LATENCY, 100 * GB, &[direct(), by(AsyncBy::Threads, threads)]).run("kernel");
+    assert!((seconds(&threads) / (one / 16.0) - 1.0).abs() < 0.03, "{}", seconds(&threads));
     // Of each call the same parts, and they fill the whole.
     let parts = sixteen.parts("p", 1);
     let [("cpu_copy", copy), ("device_read", read)] = parts[..] else { panic!("{parts:?}") };

@@ -73,7 +73,7 @@ impl<N: Network> Engine<'_, N> {
             return self.begin_operation(at, operation);
         }
         if by == AsyncBy::Threads {
-            let kiocb = self.submit(at, by);
+            let kiocb = self.submit(at, false);
             return self.begin_operation(kiocb, operation);
         }
         // One that cannot be is refused when it begins.
@@ -84,7 +84,7 @@ impl<N: Network> Engine<'_, N> {
         if self.is_over_when_submitted(at, by, file, moved, is_direct) {
             return self.begin_operation(at, operation);
         }
-        let kiocb = self.submit(at, by);
+        let kiocb = self.submit(at, true);
         let is_write = moved.is_some_and(|moved| moved.is_write);
         if by.follows_others(is_write, is_direct) && !self.is_first_in_line(kiocb, file) {
             self.processes[kiocb as usize].place = Some(self.place_in_program(kiocb));
@@ -147,11 +147,11 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// A number for an operation that a process submits now.
-    pub(super) fn submit(&mut self, at: u32, by: AsyncBy) -> u32 {
+    /// A number for an operation that a process submits now; it may take the process time.
+    pub(super) fn submit(&mut self, at: u32, takes_time: bool) -> u32 {
         let process = &mut self.processes[at as usize];
         process.under_way += 1;
-        if by != AsyncBy::Threads {
+        if takes_time {
             process.goes_on_at = self.now + self.hosts[process.host as usize].policy.submission();
         }
         let free = self.kiocbs.free.get_mut(&at).and_then(Vec::pop);

@@ -15,7 +15,7 @@ use crate::random::{hash, mix};
 use crate::result::Part;
 use crate::stop;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Calls, OpenFlag, Operation, PatternCall};
+use crate::workload::{Action, AsyncBy, Calls, OpenFlag, Operation, PatternCall};
 
 /// The most calls under way: `aio-max-nr`, twice the entries of a ring (`IORING_MAX_ENTRIES`).
 const MOST_CALLS: u32 = 65_536;
@@ -87,6 +87,7 @@ impl<N: Network> Engine<'_, N> {
     fn next_call(&mut self, at: u32) -> Result<(), SimulationError> {
         let now = self.now;
         let pattern = self.pattern(at);
+        let is_among_first = pattern.calls.made() < u64::from(pattern.depth);
         let Some(mut call) = pattern.calls.next() else { return Ok(()) };
         pattern.charge_idle(now);
         pattern.under_way += 1;
@@ -98,7 +99,8 @@ impl<N: Network> Engine<'_, N> {
         if depth == 1 || self.is_over_when_submitted(at, by, file.file, Some(call), is_direct) {
             return self.begin_pattern_call(at, CallUnderWay { call, start: now, is_queued: false });
         }
-        let kiocb = self.submit(at, by);
+        // Threads begin one after the other, and then go on by themselves.
+        let kiocb = self.submit(at, by != AsyncBy::Threads || is_among_first);
         let is_queued =
             by.follows_others(call.is_write, is_direct) && !self.is_first_in_line(kiocb, file.file);
         let call = CallUnderWay { call, start: now, is_queued };

@@ -57,6 +57,12 @@ impl Calls {
         }
     }
 
+    /// How many there were so far.
+    #[must_use]
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
     /// True if there is no call any more.
     #[must_use]
     pub fn are_over(&self) -> bool {
