@@ -297,7 +297,7 @@ def reading(function: _F) -> _F:
             "reading_files_in",
             type=Text(),
             metavar="PATH",
-            help="Where relative paths are on the machine, and those under no mount; default / or the first mount.",
+            help="Where relative paths and those under no mount are; default / or the first mount.",
         ),
         click.option(
             "--format",
