@@ -11,7 +11,7 @@ use super::line::{Call, Line, Time, Told, returned};
 use super::order::Order;
 use super::overhead::Overhead;
 use crate::trace::{TraceError, Writer};
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 use crate::workload::{Action, Fd, Operation};
 
 /// The longest text of a call that goes on.
@@ -347,8 +347,8 @@ impl<'t> Recording<'t> {
             self.trace.note(origin, text);
         }
         for ((of, direction), bytes) in self.elsewhere {
-            let bytes = Bytes(bytes);
-            self.trace.note(origin, format!("{bytes} {direction} {of} are left out"));
+            // To the byte, so that the sums can be compared with /proc/PID/io.
+            self.trace.note(origin, format!("{bytes} B {direction} {of} are left out"));
         }
         for (what, count) in self.unknown {
             self.trace.note(origin, format!("not followed: {count} {what}"));
