@@ -119,8 +119,8 @@ net: build ## does a golden timeline notice each change of tests/golden/changes.
 	$(BIN)/python tests/golden/net.py $(CHANGES)
 
 .PHONY: reference
-reference: ## rewrite the tables of machine keys in docs/reference/scenario.md
-	UPDATE_REFERENCE=1 cargo test -p pagecast-core --lib $(CARGO_FLAGS) scenario::reference
+reference: ## rewrite the tables of machine keys and of fio options in docs/reference
+	UPDATE_REFERENCE=1 cargo test -p pagecast-core --lib $(CARGO_FLAGS) reference::the_reference_is_current
 
 .PHONY: constraints
 constraints: ## resolve all Python packages anew into constraints.txt

@@ -9,7 +9,7 @@ from fuzz.laws.document import Table, hosts_of
 from fuzz.laws.simulating import MODELS, Case, Simulator
 from pagecast.result import Columns, Result
 
-MOVES = ("read", "write", "copy")
+MOVES = ("read", "write", "readwrite", "copy")
 
 
 def law(case: Case, simulator: Simulator) -> Iterator[str]:

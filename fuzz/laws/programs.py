@@ -12,6 +12,7 @@ from fuzz.laws.document import Size, Table, Time
 
 MOST_MOVED = 12_000 * MB
 MOST_CALLS = 100_000
+MOST_PATTERN_CALLS = 500
 BLOCK = 4096
 
 
@@ -303,6 +304,46 @@ def loop(program: Program) -> None:
     return None
 
 
+def pattern(program: Program) -> None:
+    """Many calls on a file, in an order of their own: reads, or writes of one of its own files."""
+    chance = program.chance
+    shared = {file["path"]: file["size"] for file in program.shared}
+    own = {path: size for path, size in program.sizes.items() if program.opened.get(path, []) == []}
+    existing = {path: size for path, size in (shared | own).items() if size}
+    if not existing:
+        return compute(program)
+    path, size = chance.choice(list(existing.items()))
+    call = chance.one_of(4096, 65_536, 100_000, 1 << 20)
+    moved = min(size, call * chance.between(1, MOST_PATTERN_CALLS))
+    if not program.room.move(moved):
+        return compute(program)
+    order: Table = dict(
+        chance.one_of(
+            {},
+            {"backwards": True},
+            {"stride": Size(3 * call)},
+            {"random": "uniform"},
+            {"random": "uniform", "once": True},
+            {"random": "zipf:1.1"},
+            {"random": "normal:10 %"},
+        )
+    )
+    order["depth"] = chance.one_of(1, 4, 16)
+    operation: Table = {"read": path, "size": Size(moved), "call": Size(call), "pattern": order}
+    if path in own and chance.random() < 0.5:
+        operation = {"write" if name == "read" else name: value for name, value in operation.items()}
+        order["within"] = Size(size)
+    elif path in own and chance.sometimes():
+        order["writes"] = "30 %"
+    operation["by"] = chance.one_of("threads", "libaio", "io_uring", "posix_aio")
+    if order["depth"] == 1:
+        del operation["by"]
+    if chance.seldom():
+        operation["rate_iops"] = chance.one_of(100, 10_000)
+    program.done.append(operation)
+    return None
+
+
 def event(program: Program) -> None:
     """Signal an event, or wait for one that a process before it in the file signals."""
     if program.events and program.chance.random() < 0.5:
@@ -329,6 +370,7 @@ VERBS: dict[str, Callable[[Program], None]] = {
     "memory": memory,
     "compute": compute,
     "loop": loop,
+    "pattern": pattern,
     "event": event,
 }
 EVERYTHING = ["read", "read", "read", "write", "write", "write", "write", "fsync", "fsync", *VERBS]

@@ -13,6 +13,7 @@ __all__ = [
     "FILE_SYSTEMS",
     "MODELS",
     "Backed",
+    "Batches",
     "Bench",
     "CacheFiles",
     "CacheLock",
@@ -27,6 +28,9 @@ __all__ = [
     "Operation",
     "Order",
     "PageCache",
+    "Pattern",
+    "Recording",
+    "RecordingWriter",
     "Result",
     "RunPlan",
     "Scenario",
@@ -50,9 +54,11 @@ __all__ = [
     "close",
     "compute",
     "copy",
+    "describe_fio",
     "device_limit",
     "dirty_settings",
     "dirty_thresholds",
+    "drain",
     "drop_caches",
     "exit",
     "fadvise",
@@ -75,12 +81,14 @@ __all__ = [
     "mmap_write",
     "msync",
     "munmap",
+    "now",
     "open",
     "parse_bytes",
     "parse_percent",
     "position_ratio",
     "put_back_dirty_settings",
     "read",
+    "read_recording",
     "readahead",
     "run_command",
     "setvbuf",
@@ -101,6 +109,7 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
+_By: TypeAlias = Literal["threads", "libaio", "io_uring", "posix_aio"]
 
 __version__: str
 DIRTY_SETTINGS: list[str]
@@ -114,9 +123,34 @@ class Operation:
     def name(self) -> str: ...
     @property
     def path(self) -> str | None: ...
+    def not_before(self, time_s: SupportsFloat, /) -> Operation: ...
+    def asynchronous(self, *, depth: int, by: _By = "threads") -> Operation: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
+@final
+class Pattern:
+    __hash__: None  # type: ignore[assignment]
+    def __new__(
+        cls,
+        random: str | None = None,
+        *,
+        once: bool = False,
+        backwards: bool = False,
+        stride_bytes: SupportsFloat | None = None,
+        within_bytes: SupportsFloat | None = None,
+        writes: SupportsFloat = 0,
+        depth: int = 1,
+        by: _By = "threads",
+        rate_bytes_per_s: SupportsFloat | None = None,
+        rate_iops: SupportsFloat | None = None,
+        for_s: SupportsFloat | None = None,
+        seed: int = 0,
+    ) -> Pattern: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def now() -> float: ...
 def read(
     path: _Path,
     *,
@@ -125,6 +159,7 @@ def read(
     call_bytes: SupportsFloat | None = None,
     vector: int = 1,
     buffer: Literal["reused", "fresh"] = "reused",
+    pattern: Pattern | None = None,
 ) -> Operation: ...
 def write(
     path: _Path,
@@ -134,6 +169,7 @@ def write(
     append: bool = False,
     call_bytes: SupportsFloat | None = None,
     vector: int = 1,
+    pattern: Pattern | None = None,
 ) -> Operation: ...
 def open(
     path: _Path,
@@ -194,6 +230,7 @@ def msync(
 ) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
+def drain() -> Operation: ...
 def drop_caches() -> Operation: ...
 def fadvise(
     path: _Path,
@@ -239,6 +276,7 @@ def format_rate(rate_bytes_per_s: SupportsFloat, /) -> str: ...
 def parse_bytes(text: str, /) -> int: ...
 def parse_percent(text: str, /) -> float: ...
 def json_schema() -> str: ...
+def describe_fio(path: str) -> str | None: ...
 def workload_format(path: str) -> str | None: ...
 def workload_formats() -> list[tuple[str, str, list[str]]]: ...
 def position_ratio(
@@ -276,6 +314,8 @@ class Machine:
     def from_toml(text: bytes, origin: str, *, base_dir: _Path, machine_dir: _Path) -> Machine: ...
     @property
     def hosts(self) -> list[str]: ...
+    @property
+    def mounts(self) -> list[str]: ...
     @property
     def hash(self) -> str: ...
     def implied(self) -> list[tuple[str, str, str, str, str]]: ...
@@ -407,6 +447,8 @@ class Result:
     @property
     def changes_evenly(self) -> bool: ...
     @property
+    def has_all_operations(self) -> bool: ...
+    @property
     def blocks_left_out(self) -> int: ...
     def columns(self, table: str) -> dict[str, Any]: ...
 
@@ -417,9 +459,54 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, str] | None = None,
     residency: str | None = None,
+    record: str = "all",
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...
+
+@final
+class Recording:
+    def __len__(self) -> int: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def files(self) -> list[tuple[str, int, bool]]: ...
+    @property
+    def notes(self) -> list[tuple[str, str]]: ...
+    @property
+    def level(self) -> Literal["files", "blocks", "objects"]: ...
+    def save(
+        self,
+        form: Literal["trace", "csv"],
+        path: _Path | None = None,
+        *,
+        progress: Callable[[float], object] | None = None,
+    ) -> None: ...
+    def batches(self) -> Batches: ...
+    def object_lru(self, size_bytes: int) -> tuple[int, int, int, int]: ...
+
+@final
+class Batches:
+    def __iter__(self) -> Batches: ...
+    def __next__(self) -> dict[str, list[Any]]: ...
+
+@final
+class RecordingWriter:
+    def __new__(cls, origin: str, level: str = "files") -> RecordingWriter: ...
+    def push(self, columns: dict[str, list[Any]]) -> None: ...
+    def file(self, path: str, size_bytes: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def finish(self) -> Recording: ...
+
+def read_recording(
+    path: _Path,
+    *,
+    origin: str | None = None,
+    format: str | None = None,
+    lenient: bool = False,
+    columns: str | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> Recording: ...
 
 _Progress: TypeAlias = Callable[[str, int, int | None], object]
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
@@ -25,6 +25,7 @@ from pagecast.arguments import (
     written,
 )
 from pagecast.errors import ArgumentTypeError, ScenarioError
+from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
 from pagecast.tolerance import Tolerance
 from pagecast.workloads import Reading, as_toml, scenario_text
@@ -290,9 +291,10 @@ class Scenario:
             source = as_toml(check_path("machine", machine))
             is_alone = loaded.hosts == [_ONLY_HOST]
             head = f"machine = {{ from = {source} }}" if is_alone else loaded.to_toml()
-        text = scenario_text(path, head, reading)
         name = check_path("path", path)
-        return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
+        with as_file_of_the_core(name, reading) as (file, form):
+            text = scenario_text(file, head, replace(reading, format=form))
+            return cls.from_toml(text, origin="<stdin>" if name == "-" else shown(name), set=set)
 
     def in_cgroup(self, limit_bytes: int, *, version: int = 2, name: str = "own") -> "Scenario":
         """Give the same scenario with all processes of the first host in a memory cgroup.
@@ -392,6 +394,7 @@ def simulate(
     seed: int = 0,
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
+    record: str = "all",
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
@@ -408,6 +411,9 @@ def simulate(
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
         When the table `files` is filled; the value of the scenario if not given, "end" by default.
+    record : str
+        Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
+        so that memory does not grow with their number. `Result.latency` and `Result.rates` count all of them.
     threads : int, optional
         How many threads share the hosts that have nothing to do with each other; one per processor if not
         given. The result does not depend on it.
@@ -439,6 +445,7 @@ def simulate(
             seed=check_whole("seed", seed, least=0, most=2**64 - 1),
             options=model_options(options),
             residency=None if residency is None else check_word("residency", residency, RESIDENCIES),
+            record=check_text("record", record),
             threads=None if threads is None else check_whole("threads", threads, least=1, most=2**32 - 1),
             progress=check_progress(progress),
         )

@@ -17,12 +17,22 @@ from numpy.typing import NDArray
 
 from pagecast.result import Columns
 
-__all__ = ["PERCENTILES", "common_path", "generic_name", "repeated"]
+__all__ = ["PERCENTILES", "common_path", "generic_name", "repeated", "repeated_of_latency"]
 
 PERCENTILES: Final = {"p50_s": 50.0, "p90_s": 90.0, "p99_s": 99.0, "p99_9_s": 99.9}
 """The columns of percentiles, and the percent of the operations that are no longer."""
 
 _NUMBER: Final = re.compile(r"\d+")
+
+
+def repeated_of_latency(latency: Columns) -> Columns:
+    """Give the same of operations without rows, from `Result.latency`: each process and path by itself."""
+    again = np.flatnonzero(latency["count"] > 1)
+    names = {
+        name: [latency[name][row] for row in again.tolist()] for name in ("process", "operation", "path")
+    }
+    times = {name: latency[name][again] for name in ("mean_s", *PERCENTILES, "max_s")}
+    return Columns({**names, "n": latency["count"][again], **times})
 
 
 def repeated(operations: Columns) -> Columns:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,13 +11,16 @@ from pagecast._core import workload_format
 from pagecast.arguments import check_path, shown
 from pagecast.errors import ScenarioError
 
-__all__ = ["Reading", "as_toml", "format_of", "scenario_text"]
+__all__ = ["PACKAGES", "Reading", "as_toml", "format_of", "format_of_a_package", "scenario_text"]
 
 ANY_MACHINE: Final = (
-    'machine = { cores = 1, memory = { size = "1 EB", read = "1 GB/s", write = "1 GB/s" }, '
-    'disk.any = { size = "1 EB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
+    'machine = { cores = 1, memory = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, '
+    'disk.any = { size = "9000 TB", read = "1 GB/s", write = "1 GB/s" }, mount."/" = { disk = "any" } }'
 )
 """For a real run, which takes nothing of a machine but its mounts."""
+
+PACKAGES: Final = {"parquet": ("pyarrow", "tables"), "darshan": ("darshan", "darshan")}
+"""Formats that a Python package reads: the package, and the extra of ours that installs it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +32,7 @@ class Reading:
     format : str, optional
         By its content and name if not given.
     files_in : str, optional
-        Directory of the machine for relative paths and those under no mount; the only mount, or ``/``, if not
+        Directory of the machine for relative paths and those under no mount; ``/`` or the first mount if not
         given.
     pace : str or float
         Time between the operations of a recording: "recorded", "fast" for none, or a factor.
@@ -38,7 +42,7 @@ class Reading:
         Pass over what is not understood.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
-    scheduler : {"fifo", "depth", "priority"}
+    task_order : {"fifo", "depth", "priority"}
         Which ready task of a workflow gets free cores: the first one, the one with the longest path to the
         end, or the one with the highest recorded priority.
     compute : {"runtime", "cpu"}
@@ -46,7 +50,7 @@ class Reading:
     machines : {"recorded", "any"}
         Where a task runs that was recorded on a machine: the host of that name (or hosts in turn), or the
         first host with free cores.
-    speed : float
+    core_speed : float
         How many times as fast as the recorded cores those of the machine are.
     """
 
@@ -56,10 +60,10 @@ class Reading:
     replay: str = "closed"
     lenient: bool = False
     columns: str | None = None
-    scheduler: str = "fifo"
+    task_order: str = "fifo"
     compute: str = "runtime"
     machines: str = "recorded"
-    speed: float = 1.0
+    core_speed: float = 1.0
 
 
 def as_toml(machine: str) -> str:
@@ -85,7 +89,23 @@ def as_toml(machine: str) -> str:
 def format_of(path: str | os.PathLike[str]) -> str | None:
     """Give the format of a file with programs; None for a scenario, or a file that cannot be read."""
     name = check_path("path", path)
-    return None if name.endswith(".toml") or name == "-" else workload_format(name)
+    if name.endswith(".toml") or name == "-":
+        return None
+    return format_of_a_package(name, None) or workload_format(name)
+
+
+def format_of_a_package(path: str | os.PathLike[str], format: str | None) -> str | None:
+    """Give the format of a file that a Python package reads, or None."""
+    if format is not None:
+        return format if format in PACKAGES else None
+    name = check_path("path", path)
+    if name.endswith(".darshan"):
+        return "darshan"
+    with suppress(OSError):
+        if os.path.isfile(name):
+            with open(name, "rb") as file:
+                return "parquet" if file.read(4) == b"PAR1" else None
+    return None
 
 
 def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Reading) -> str:
@@ -113,7 +133,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
         keys["replay"] = reading.replay
     if reading.lenient:
         keys["lenient"] = True
-    for key in ("scheduler", "compute", "machines", "speed"):
+    for key in ("task_order", "compute", "machines", "core_speed"):
         if (value := getattr(reading, key)) != getattr(Reading, key):
             keys[key] = value
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]

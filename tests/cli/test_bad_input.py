@@ -220,6 +220,6 @@ def test_several_options_that_were_meant_perhaps(pagecast):
     outcome = pagecast("simulate", "scenario.toml", "--sed", "1")
     assert outcome.code == ExitCode.BAD_INPUT
     assert outcome.stderr == (
-        "pagecast: error: no such option '--sed'; did you mean one of '--seed', '--set'? "
+        "pagecast: error: no such option '--sed'; did you mean one of '--record', '--seed', '--set'? "
         "Try pagecast simulate --help\n"
     )

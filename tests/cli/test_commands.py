@@ -328,7 +328,10 @@ def test_simulate_from_stdin(pagecast):
 def test_simulate_json(pagecast, matches):
     outcome = pagecast("simulate", "scenario.toml", "--json", "--model", "no-cache", "--seed", "3")
     assert outcome.stderr == ""
-    outcome.stdout = json.dumps(json.loads(outcome.stdout), indent=1) + "\n"
+    document = json.loads(outcome.stdout)
+    for columns in (run["rates"] for run in document["runs"]):
+        columns.update({name: column[:2] for name, column in columns.items()})  # of hundreds of windows
+    outcome.stdout = json.dumps(document, indent=1) + "\n"
     matches(outcome)
 
 

@@ -1,8 +1,8 @@
 """The code blocks of a Markdown page, and how they are run.
 
 What a block is decides its language: `python` is executed (all blocks of a page share their variables),
-`pycon` is a doctest, `console` holds commands after "$ " with their output below, and `toml` is saved if
-its first line is a comment with a file name. Any other block (`sh`, `text`) is only shown.
+`pycon` is a doctest, `console` holds commands after "$ " with their output below, and `toml` and `ini` are
+saved if their first line is a comment with a file name. Any other block (`sh`, `text`) is only shown.
 """
 
 import doctest
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
-FILE_NAME = re.compile(r"# ([\w./-]+\.toml)\n")
+FILE_NAME = re.compile(r"(?:# ([\w./-]+\.toml)|; ([\w./-]+\.fio))\n")
 LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -49,9 +49,9 @@ def run(block: Block, page: Path, variables: dict[str, Any]) -> None:
             variables.update(test.globs)
         case "console":
             run_commands(block.text, where)
-        case "toml":
+        case "toml" | "ini":
             if name := FILE_NAME.match(block.text):
-                Path(name[1]).write_text(block.text)
+                Path(name[1] or name[2]).write_text(block.text)
 
 
 def run_commands(text: str, where: str) -> None:

@@ -106,6 +106,7 @@ CALLS = [
     "pc.simulate(scenario(), model='no-cache').table(«'operations'»)",
     "pc.simulate(scenario(), model='no-cache').save(«'results'»)",
     "plot.timeline(pc.simulate(scenario(), model='no-cache'), host=«None»)",
+    "plot.gantt(pc.simulate(scenario(), model='no-cache'), by=«'process'»)",
     "pc.run(«scenario()», dir=«'nowhere'», keep=«False», sample_hz=«20», trace=«False», "
     "residency=«'end'», per_call=«1»)",
     "pc.validate(«scenario()», dir=«'nowhere'», runs=«1», models=«['kernel']», sample_hz=«20»)",
@@ -127,6 +128,11 @@ CALLS = [
     "cawl.SyscallCost(**SYSCALL).write_all([0], [1e6], pause_s=«0.1», file=«0»)",
     "cawl.LibraryCost(cawl.SyscallCost(**SYSCALL), bw_mem=«8e9», bf=«4096», "
     "when_full=«'now'»).write(«512», at_s=«1.0»)",
+    'done(pc.read("/data/in", size_bytes=1e6, call_bytes=«4096», pattern=«pc.Pattern()»))',
+    'done(pc.write("/data/x", size_bytes=1e6, call_bytes=4096, pattern=pc.Pattern(«"uniform"», once=«True», '
+    "backwards=«False», stride_bytes=«None», within_bytes=«1e6», writes=«0», depth=«4», by=«'libaio'», "
+    "rate_bytes_per_s=«None», rate_iops=«1000», for_s=«0.1», seed=«3»)))",
+    "done(pc.read('/data/in').asynchronous(depth=«4», by=«'io_uring'»).not_before(«1.0»))",
 ]
 """Valid calls, whose arguments are replaced one by one."""
 

@@ -45,6 +45,10 @@ from pagecast.errors import ScenarioError
         (pc.free(1e9), "<free 1 GB>"),
         (pc.wait("dawn"), "<wait dawn>"),
         (pc.drop_caches(), "<drop_caches>"),
+        (pc.drain(), "<drain>"),
+        (pc.read("/f", size_bytes=1e6, call_bytes=4096, pattern=pc.Pattern()), "<read /f 1 MB>"),
+        (pc.read("/f", call_bytes=4096, pattern=pc.Pattern(writes=0.5)), "<readwrite /f>"),
+        (pc.fsync("/f").asynchronous(depth=4).not_before(2), "<fsync /f>"),
         (pc.exit(), "<exit>"),
     ],
 )
@@ -93,6 +97,46 @@ def test_a_flag_alone_is_no_list():
             "offset_bytes=NaN: a size must be a finite number",
         ),
         (lambda: pc.read("/f", call_bytes=0), "call_bytes=0: must be at least one byte"),
+        (lambda: pc.now(), "now() is for programs, and none runs"),
+        (
+            lambda: pc.Pattern("gauss"),
+            'random="gauss" is not known; write "uniform", "zipf:1.1", "pareto:0.2" or "normal:10 %"',
+        ),
+        (lambda: pc.Pattern(depth=0), "depth=0: must be a whole number from 1 to 65536"),
+        (
+            lambda: pc.Pattern("uniform", backwards=True),
+            "a pattern has two orders; keep one of random, backwards and stride_bytes",
+        ),
+        (
+            lambda: pc.Pattern("zipf:1", once=True),
+            'once=True is for random="uniform" alone; remove it',
+        ),
+        (lambda: pc.Pattern(writes=1.5), "writes=1.5: must be from 0 to 1"),
+        (lambda: pc.Pattern(rate_iops=0), "rate_iops=0: must be a finite number above 0"),
+        (
+            lambda: pc.Pattern(rate_iops=1, rate_bytes_per_s=1),
+            "both rate_bytes_per_s and rate_iops are given; remove one of them",
+        ),
+        (
+            lambda: pc.read("/f", pattern=pc.Pattern()),
+            "a pattern is about calls; give call_bytes, for example 4096",
+        ),
+        (
+            lambda: pc.read("/f", call_bytes=10, pattern=pc.Pattern(stride_bytes=15)),
+            "stride_bytes=15 is no multiple of call_bytes=10; make it one",
+        ),
+        (
+            lambda: pc.write("/f", size_bytes=9, call_bytes=1, append=True, pattern=pc.Pattern()),
+            "a pattern has neither vector nor append; remove them",
+        ),
+        (
+            lambda: pc.sleep(1).asynchronous(depth=3),
+            "<sleep 1.000 s> cannot be asynchronous; leave it out",
+        ),
+        (
+            lambda: pc.read("/f", call_bytes=1).asynchronous(depth=3),
+            "<read /f> cannot be asynchronous; for many calls at once use Pattern(depth=...)",
+        ),
         (lambda: pc.write("/f", size_bytes=2.0**60), "size_bytes=1152921504606847000: a size is too large"),
         (lambda: pc.compute(-0.5), "duration_s=-0.5: a time cannot be negative"),
         (lambda: pc.sleep(float("inf")), "duration_s=inf: a time must be a finite number"),

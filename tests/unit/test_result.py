@@ -28,6 +28,11 @@ COLUMNS = {
         *("queueing_s", "throttled_s", "reclaim_s", "journal_s", "network_s", "server_s"),
         *("compute_s", "sleep_s", "wait_s"),
     ],
+    "latency": [
+        *("process", "path", "operation", "count", "bytes", "total_s", "mean_s", "stddev_s", "min_s"),
+        *("p50_s", "p90_s", "p99_s", "p99_9_s", "max_s"),
+    ],
+    "rates": ["time_s", "window_s", "process", "operation", "bytes_per_s", "iops"],
     "timeline": [
         "time_s",
         "host",

@@ -18,7 +18,7 @@ LAYERS = (
     ("cli",),
     ("studies", "validation", "outputs"),
     ("comparison",),
-    ("report", "benchmark"),
+    ("report", "benchmark", "grid"),
     ("plot", "calibration", "cache", "simpy"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""

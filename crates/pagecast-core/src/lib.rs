@@ -15,7 +15,7 @@
 //! result, error, stop, nearest, chunks, least, known  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
 //! keys, stdio                                  keys of machine files; streams of libraries
-//! units                                        bytes, times and rates
+//! units, random                                bytes, times and rates; random numbers
 //! ```
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
@@ -79,6 +79,7 @@ pub mod machine;
 mod nearest;
 mod net;
 pub mod policy;
+mod random;
 pub mod readers;
 pub mod result;
 pub mod scenario;
@@ -88,5 +89,5 @@ pub mod trace;
 pub mod units;
 pub mod workload;
 
-pub use engine::{Settings, simulate, simulate_by_steps};
+pub use engine::{Record, Settings, simulate, simulate_by_steps};
 pub use policy::registry::{ALL_MODELS, MODELS, models_for};

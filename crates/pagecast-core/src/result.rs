@@ -1,14 +1,20 @@
 //! Holds the result of a run as columns: operations, the parts of their durations, a timeline, file residency, events.
 
 mod devices;
+mod latency;
 mod merge;
 mod parts;
+mod rates;
+mod summary;
 mod tables;
 mod timeline;
 
 pub use devices::{DeviceLevels, DeviceTable};
+pub use latency::{Latencies, Latency, LatencyKey};
 pub(crate) use merge::{Merger, sort_devices, sort_events, sort_timeline};
 pub use parts::{Part, Parts};
+pub use rates::{Moved, RateKey, Rates};
+pub use summary::{Counted, Summary};
 pub use tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels, TimelineTable};
 pub(crate) use timeline::{SAMPLES, Timeline};

@@ -17,7 +17,7 @@ pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
-pub use self::pattern::{Order, Pattern};
+pub use self::pattern::{Calls, Order, Pattern, PatternCall};
 pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
@@ -164,7 +164,7 @@ pub struct Operation {
     /// If it is asynchronous: it begins when fewer operations of its process than this are under way, and the process goes on at once.
     /// Of operations that [`Action::may_be_asynchronous`] denies, it has no effect.
     pub depth: Option<NonZeroU32>,
-    /// The interface, if it is asynchronous or a [`Action::Pattern`].
+    /// The interface, if it is asynchronous.
     pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
@@ -516,6 +516,7 @@ impl Action {
             Self::Read { bytes, .. } | Self::Copy { bytes, .. } | Self::Readahead { bytes, .. } => {
                 *bytes == Some(Bytes::ZERO)
             }
+            Self::Pattern(pattern) => pattern.bytes == Some(Bytes::ZERO),
             Self::Write { bytes, .. } | Self::Allocate { bytes } => *bytes == Bytes::ZERO,
             Self::Open { truncate, .. } => !truncate,
             Self::Close { .. } | Self::Free { .. } | Self::Wait { .. } | Self::Signal { .. } => true,
@@ -548,6 +549,7 @@ impl Action {
     pub fn makes_file(&self) -> bool {
         match self {
             Self::Write { .. } | Self::Open { create: true, .. } => true,
+            Self::Pattern(pattern) => pattern.write_share >= 1.0,
             Self::Stream { call: LibraryCall::Open { mode, .. }, .. } => mode.creates(),
             _ => false,
         }

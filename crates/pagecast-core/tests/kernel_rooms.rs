@@ -78,6 +78,7 @@ fn only_the_driver_knows_the_whole() {
     let of_kernel = |line: &str| line.starts_with("impl Kernel {") || line.ends_with("for Kernel {");
     let sources = sources();
     let blocks = sources.iter().filter(|(_, text)| code(text).lines().any(of_kernel));
+    // The driver, and its short way for an operation that nothing disturbs.
     assert_eq!(blocks.map(|(name, _)| &**name).collect::<Vec<_>>(), ["driver.rs", "mod.rs", "serve.rs"]);
     let text = code(&sources["mod.rs"]);
     let fields = text.split("pub struct Kernel {").nth(1).and_then(|rest| rest.split('}').next());

@@ -1,17 +1,22 @@
 //! Returns results as columns: NumPy arrays for numbers, lists of `str` for names. Never row by row in Python.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
     BlockTable, CgroupLevels, CgroupTable, DeviceLevels, DeviceTable, EventTable, FileTable, KernelLevels,
-    OperationTable, Part, SimulationResult, TimelineTable,
+    Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates, SimulationResult, Summary,
+    TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::errors::ScenarioError;
+
+/// The percentiles that are told, as shares.
+const QUANTILES: [(&str, f64); 4] = [("p50_s", 0.5), ("p90_s", 0.9), ("p99_s", 0.99), ("p99_9_s", 0.999)];
 
 /// What one simulation of a scenario under one model yields.
 #[pyclass(frozen, module = "pagecast._core")]
@@ -35,6 +40,8 @@ pub struct Result {
     /// Seconds of real time that the simulation took.
     #[pyo3(get)]
     pub wall_s: f64,
+    /// Made when it is first asked for.
+    pub summary: OnceLock<Summary>,
 }
 
 #[pymethods]
@@ -64,6 +71,12 @@ impl Result {
         all.filter_map(|(name, cores)| Some((&**name, (*cores)?))).collect()
     }
 
+    /// Whether each operation has a row.
+    #[getter]
+    fn has_all_operations(&self) -> bool {
+        !self.data.counted.is_all
+    }
+
     /// Blocks of hosts that have too many for the table.
     #[getter]
     fn blocks_left_out(&self) -> u64 {
@@ -83,11 +96,21 @@ impl Result {
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
             "cgroups" => columns.cgroups(&self.data.cgroups),
+            "latency" => columns.latency(&self.summary(py).latency),
+            "latency_bins" => columns.latency_bins(&self.summary(py).latency),
+            "latency_parts" => columns.latency_parts(&self.summary(py).latency),
+            "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
                 "there is no table {table:?}; choose one of operations, parts, timeline, devices, \
-                 files, events, blocks, cgroups"
+                 files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
+    }
+}
+
+impl Result {
+    fn summary(&self, py: Python<'_>) -> &Summary {
+        py.detach(|| self.summary.get_or_init(|| self.data.summary()))
     }
 }
 
@@ -227,6 +250,73 @@ impl<'py> Columns<'_, 'py> {
         level("cached_bytes", |levels| levels.cached)?;
         level("anonymous_bytes", |levels| levels.anonymous)?;
         level("dirty_bytes", |levels| levels.dirty)?;
+        Ok(self.dict)
+    }
+
+    /// The first columns of tables of durations.
+    fn keys(&self, keys: impl IntoIterator<Item = LatencyKey>) -> PyResult<()> {
+        let keys: Vec<LatencyKey> = keys.into_iter().collect();
+        let column = |get: fn(&LatencyKey) -> u32| keys.iter().map(get).collect::<Vec<u32>>();
+        self.names("process", &self.data.processes, &column(|key| key.0))?;
+        self.names("path", &self.data.paths, &column(|key| key.1))?;
+        self.words("operation", &keys.iter().map(|key| key.2).collect::<Vec<_>>())
+    }
+
+    fn latency(self, table: &Latencies) -> PyResult<Bound<'py, PyDict>> {
+        let rows = table.rows(&self.data.paths);
+        self.keys(rows.iter().map(|row| row.0))?;
+        self.array("count", rows.iter().map(|(_, latency)| latency.count as i64))?;
+        self.array("bytes", rows.iter().map(|(_, latency)| latency.bytes as i64))?;
+        self.times("total_s", rows.iter().map(|(_, latency)| latency.total))?;
+        let seconds = |get: fn(&Latency) -> f64| rows.iter().map(move |(_, latency)| get(latency));
+        let mean = seconds(|latency| latency.total.as_seconds() / latency.count.max(1) as f64);
+        self.dict.set_item("mean_s", PyArray1::from_iter(self.py, mean))?;
+        self.dict.set_item("stddev_s", PyArray1::from_iter(self.py, seconds(Latency::deviation)))?;
+        self.times("min_s", rows.iter().map(|(_, latency)| latency.quantile(0.0)))?;
+        for (name, share) in QUANTILES {
+            self.times(name, rows.iter().map(|(_, latency)| latency.quantile(share)))?;
+        }
+        self.times("max_s", rows.iter().map(|(_, latency)| latency.longest))?;
+        Ok(self.dict)
+    }
+
+    fn latency_bins(self, table: &Latencies) -> PyResult<Bound<'py, PyDict>> {
+        let rows = table.rows(&self.data.paths);
+        let bins: Vec<Vec<(Nanos, u64)>> = rows.iter().map(|(_, latency)| latency.bins()).collect();
+        let each = rows.iter().zip(&bins).flat_map(|(row, bins)| std::iter::repeat_n(row.0, bins.len()));
+        self.keys(each)?;
+        self.times("duration_s", bins.iter().flatten().map(|bin| bin.0))?;
+        self.array("count", bins.iter().flatten().map(|bin| bin.1 as i64))?;
+        Ok(self.dict)
+    }
+
+    fn latency_parts(self, table: &Latencies) -> PyResult<Bound<'py, PyDict>> {
+        let rows = table.rows(&self.data.paths);
+        self.keys(rows.iter().map(|row| row.0))?;
+        for part in Part::ALL {
+            let times = rows.iter().map(|(_, latency)| latency.parts.get(part));
+            self.times(&format!("{}_s", part.name()), times)?;
+        }
+        Ok(self.dict)
+    }
+
+    fn moved(self, table: &Rates) -> PyResult<Bound<'py, PyDict>> {
+        let rows = table.rows();
+        let width = table.width();
+        let each = || {
+            rows.iter()
+                .flat_map(|(key, windows)| (0_u64..).zip(*windows).map(move |(at, moved)| (*key, at, *moved)))
+        };
+        let processes: Vec<u32> = each().map(|(key, ..)| key.0).collect();
+        let operations: Vec<&'static str> = each().map(|(key, ..)| key.1).collect();
+        self.times("time_s", each().map(|(_, at, _)| Nanos(at * width.0)))?;
+        self.times("window_s", each().map(|_| width))?;
+        self.names("process", &self.data.processes, &processes)?;
+        self.words("operation", &operations)?;
+        let seconds = width.as_seconds();
+        let rate = |get: fn(Moved) -> f64| each().map(move |(.., moved)| get(moved) / seconds);
+        self.dict.set_item("bytes_per_s", PyArray1::from_iter(self.py, rate(|moved| moved.bytes)))?;
+        self.dict.set_item("iops", PyArray1::from_iter(self.py, rate(|moved| moved.operations)))?;
         Ok(self.dict)
     }
 

@@ -24,6 +24,22 @@ pub fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -
     }
 }
 
+/// The same, and reports how much is done now and then: `progress` is called with what `share` gives.
+pub fn reporting<T: Send>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    share: impl FnMut() -> f64 + Send + 'static,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let mut watch = Watch::new(progress);
+    watch.share = Some(Box::new(share));
+    let why = watch.why();
+    match py.detach(|| stop::watched(Some(watch.into_interrupt()), work)) {
+        Ok(done) => Ok(done),
+        Err(_) => Err(why.take().expect("the core stops where it is told to")),
+    }
+}
+
 /// Why the core was stopped.
 #[derive(Clone, Default)]
 pub struct Why(Arc<Mutex<Option<PyErr>>>);
@@ -38,6 +54,8 @@ impl Why {
 /// Looks at the outside world now and then.
 pub struct Watch {
     progress: Option<Py<PyAny>>,
+    /// How much is done, if that is known.
+    share: Option<Box<dyn FnMut() -> f64 + Send>>,
     looked: Instant,
     reported: Instant,
     why: Why,
@@ -47,7 +65,7 @@ impl Watch {
     /// Calls `progress` with a fraction and the simulated seconds.
     pub fn new(progress: Option<Py<PyAny>>) -> Self {
         let now = Instant::now();
-        Self { progress, looked: now, reported: now, why: Why::default() }
+        Self { progress, share: None, looked: now, reported: now, why: Why::default() }
     }
 
     /// Where it will be said why the core was stopped.
@@ -77,8 +95,14 @@ impl Watch {
         let Some(progress) = &self.progress else { return Ok(()) };
         if self.reported.elapsed() >= PROGRESS_PERIOD {
             self.reported = Instant::now();
-            // How much is left is not known: programs may be generators that go on for ever.
-            into_python(|| progress.call1(py, (f64::NAN, now.as_seconds())))?;
+            match &mut self.share {
+                Some(share) => {
+                    let share = share();
+                    into_python(|| progress.call1(py, (share,)))?;
+                }
+                // How much is left is not known: programs may be generators that go on for ever.
+                None => drop(into_python(|| progress.call1(py, (f64::NAN, now.as_seconds())))?),
+            }
         }
         Ok(())
     }

@@ -16,8 +16,10 @@ mod law;
 mod mapped;
 mod nesting;
 mod operation;
+mod pattern;
 mod program;
 mod quantity;
+mod recording;
 mod run;
 mod scenario;
 mod simulate;
@@ -60,15 +62,21 @@ mod _core {
     use super::mapped::{mmap, mmap_read, mmap_write, msync, munmap};
     #[pymodule_export]
     use super::operation::{
-        Operation, alloc, close, compute, copy, drop_caches, exit, fadvise, fdatasync, free, fsync, open,
-        read, readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
+        Operation, alloc, close, compute, copy, drain, drop_caches, exit, fadvise, fdatasync, free, fsync,
+        open, read, readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
     };
+    #[pymodule_export]
+    use super::pattern::Pattern;
+    #[pymodule_export]
+    use super::program::now;
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
     #[pymodule_export]
+    use super::recording::{Batches, Recording, RecordingWriter, read_recording};
+    #[pymodule_export]
     use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]
-    use super::scenario::{Machine, Scenario, json_schema, workload_format, workload_formats};
+    use super::scenario::{Machine, Scenario, describe_fio, json_schema, workload_format, workload_formats};
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

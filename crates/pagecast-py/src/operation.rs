@@ -1,5 +1,6 @@
 //! Reads the operations that a Python program yields.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use pagecast_core::workload::{
@@ -8,6 +9,7 @@ use pagecast_core::workload::{
 use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
+use crate::pattern::{Pattern, depth_of, interface, pattern_or_none};
 use crate::quantity::{
     Amount, Flag, Whole, Word, bytes, call_size, name_of, one_of, part, path, places, seconds, texts,
 };
@@ -38,6 +40,58 @@ impl Operation {
         self.0.action.path().map(AsRef::as_ref)
     }
 
+    /// The same, but it does not begin before a time after the start of its process.
+    ///
+    /// Parameters
+    /// ----------
+    /// time_s : float
+    ///
+    /// Returns
+    /// -------
+    /// Operation
+    #[pyo3(signature = (time_s, /))]
+    fn not_before(&self, time_s: Amount) -> PyResult<Self> {
+        let not_before = Some(seconds("time_s", time_s)?);
+        Ok(Self(workload::Operation { not_before, ..self.0.clone() }))
+    }
+
+    /// The same, but its process does not wait for its end. It begins when fewer than `depth` of those of its process are under way.
+    ///
+    /// Parameters
+    /// ----------
+    /// depth : int
+    /// by : {"threads", "libaio", "io_uring", "posix_aio"}
+    ///     The interface; some operations have ended when they are submitted.
+    ///
+    /// Returns
+    /// -------
+    /// Operation
+    ///
+    /// Raises
+    /// ------
+    /// ScenarioError
+    ///     It is none of one `read`, `write`, `fsync`, `fdatasync` or `sync_file_range`, or has several calls, or takes memory.
+    #[pyo3(
+        signature = (*, depth, by=Word::from("threads")),
+        text_signature = "($self, *, depth, by='threads')"
+    )]
+    fn asynchronous(&self, depth: Whole, by: Word) -> PyResult<Self> {
+        let (depth, by) = (NonZeroU32::new(depth_of(depth)?), interface(by)?);
+        let has_calls = matches!(
+            self.0.action,
+            Action::Read { call: Some(_), .. } | Action::Write { call: Some(_), .. } | Action::Pattern(_)
+        );
+        if has_calls || !self.0.action.may_be_asynchronous() {
+            let remedy =
+                if has_calls { "for many calls at once use Pattern(depth=...)" } else { "leave it out" };
+            return Err(ScenarioError::new_err(format!(
+                "{} cannot be asynchronous; {remedy}",
+                self.__repr__()
+            )));
+        }
+        Ok(Self(workload::Operation { depth, by, ..self.0.clone() }))
+    }
+
     fn __repr__(&self) -> String {
         let target = self.0.action.target().map(ToString::to_string);
         let words = [Some(self.name().to_owned()), self.path().map(str::to_owned), target, self.detail()];
@@ -53,6 +107,7 @@ impl Operation {
                 bytes.as_ref()?.to_string()
             }
             Action::Write { bytes, .. } | Action::Allocate { bytes } => bytes.to_string(),
+            Action::Pattern(pattern) => pattern.bytes.as_ref()?.to_string(),
             Action::Mapped { call, .. } => call.part().1?.to_string(),
             Action::Stream { call, .. } => size_of(call)?.to_string(),
             Action::Compute { time } | Action::Sleep { time } => time.to_string(),
@@ -79,14 +134,16 @@ impl Operation {
 ///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is readv(2).
 /// buffer : {"reused", "fresh"}
 ///     "fresh" takes new anonymous memory of the size of the read, held until `free` or the process's end.
+/// pattern : Pattern, optional
+///     The order, rate and depth of its calls; without `vector` and `buffer`.
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=Whole::from(1), buffer=Word::from("reused")),
-    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, vector=1, buffer='reused')"
+    signature = (path, *, offset_bytes=Amount::from(0.0), size_bytes=None, call_bytes=None, vector=Whole::from(1), buffer=Word::from("reused"), pattern=None),
+    text_signature = "(path, *, offset_bytes=0, size_bytes=None, call_bytes=None, vector=1, buffer='reused', pattern=None)"
 )]
 pub fn read(
     #[pyo3(from_py_with = path)] path: Arc<str>,
@@ -95,12 +152,20 @@ pub fn read(
     call_bytes: Option<Amount>,
     vector: Whole,
     buffer: Word,
+    #[pyo3(from_py_with = pattern_or_none)] pattern: Option<Pattern>,
 ) -> PyResult<Operation> {
     let buffer = [Buffer::Reused, Buffer::Fresh][one_of("buffer", buffer, &Buffer::NAMES)?];
-    let offset = Some(bytes("offset_bytes", offset_bytes)?.0);
+    let offset = bytes("offset_bytes", offset_bytes)?.0;
     let size = size_bytes.map(|size| bytes("size_bytes", size)).transpose()?;
     let call = call_size(call_bytes)?;
-    Ok(Action::Read { path, offset, bytes: size, call, vector: places(vector)?, buffer }.into())
+    let vector = places(vector)?;
+    match pattern {
+        Some(_) if vector > 1 || buffer == Buffer::Fresh => {
+            Err(ScenarioError::new_err("a pattern has neither vector nor buffer; remove them"))
+        }
+        Some(pattern) => Ok(pattern.of(path, offset, (size, call), false)?.into()),
+        None => Ok(Action::Read { path, offset: Some(offset), bytes: size, call, vector, buffer }.into()),
+    }
 }
 
 /// Write to a file as write(2) does; makes it if it is not there.
@@ -119,14 +184,16 @@ pub fn read(
 ///     Bytes of one call; all in one if not given.
 /// vector : int
 ///     In how many places of memory a call has its bytes, 1 to 1024: with more than one it is writev(2).
+/// pattern : Pattern, optional
+///     The order, rate and depth of its calls; without `vector` and `append`.
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
 #[pyo3(
-    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=Flag::from(false), call_bytes=None, vector=Whole::from(1)),
-    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None, vector=1)"
+    signature = (path, *, size_bytes, offset_bytes=Amount::from(0.0), append=Flag::from(false), call_bytes=None, vector=Whole::from(1), pattern=None),
+    text_signature = "(path, *, size_bytes, offset_bytes=0, append=False, call_bytes=None, vector=1, pattern=None)"
 )]
 pub fn write(
     #[pyo3(from_py_with = path)] path: Arc<str>,
@@ -135,19 +202,19 @@ pub fn write(
     append: Flag,
     call_bytes: Option<Amount>,
     vector: Whole,
+    #[pyo3(from_py_with = pattern_or_none)] pattern: Option<Pattern>,
 ) -> PyResult<Operation> {
     let size = bytes("size_bytes", size_bytes)?;
     let offset = bytes("offset_bytes", offset_bytes)?.0;
     let call = call_size(call_bytes)?;
-    let vector = places(vector)?;
-    Ok(Action::Write {
-        path,
-        offset: (!append.truth("append")?).then_some(offset),
-        bytes: size,
-        call,
-        vector,
+    let (vector, append) = (places(vector)?, append.truth("append")?);
+    if let Some(pattern) = pattern {
+        if vector > 1 || append {
+            return Err(ScenarioError::new_err("a pattern has neither vector nor append; remove them"));
+        }
+        return Ok(pattern.of(path, offset, (Some(size), call), true)?.into());
     }
-    .into())
+    Ok(Action::Write { path, offset: (!append).then_some(offset), bytes: size, call, vector }.into())
 }
 
 /// Copy a file, or a piece of it, to the same place in another one; makes that if it is not there.
@@ -269,6 +336,16 @@ pub fn fsync(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
 #[pyfunction]
 pub fn fdatasync(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
     Action::Fdatasync { path }.into()
+}
+
+/// Wait until no asynchronous operation of the process is under way.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn drain() -> Operation {
+    Action::Drain.into()
 }
 
 /// Wait until all dirty pages of the process's host are on their devices, as sync(2) does.

@@ -1,5 +1,6 @@
 //! Runs Python generators as programs.
 
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use pagecast_core::units::Nanos;
@@ -9,7 +10,7 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 
-use crate::errors::ArgumentTypeError;
+use crate::errors::{ArgumentTypeError, ScenarioError};
 use crate::nesting::into_python;
 use crate::operation::Operation;
 use crate::quantity::shown;
@@ -74,14 +75,38 @@ impl Factory {
     }
 }
 
+thread_local! {
+    /// The time of the program that runs on this thread.
+    static NOW: Cell<Option<Nanos>> = const { Cell::new(None) };
+}
+
+/// The simulated time of the program that asks: seconds since the start of its process.
+///
+/// Returns
+/// -------
+/// float
+///
+/// Raises
+/// ------
+/// ScenarioError
+///     No program runs.
+#[pyfunction]
+pub fn now() -> PyResult<f64> {
+    let now = NOW.get().ok_or_else(|| ScenarioError::new_err("now() is for programs, and none runs"))?;
+    Ok(now.as_seconds())
+}
+
 struct Running {
     process: Arc<str>,
     iterator: Py<PyIterator>,
 }
 
 impl Program for Running {
-    fn next(&mut self, _now: Nanos) -> Result<Option<workload::Operation>, ProgramError> {
-        Python::attach(|py| into_python(|| self.step(py))).map_err(failed)
+    fn next(&mut self, now: Nanos) -> Result<Option<workload::Operation>, ProgramError> {
+        let around = NOW.replace(Some(now));
+        let next = Python::attach(|py| into_python(|| self.step(py))).map_err(failed);
+        NOW.set(around);
+        next
     }
 }
 

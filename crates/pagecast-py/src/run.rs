@@ -142,6 +142,7 @@ impl RunPlan {
             seed: 0,
             origin: self.origin.clone(),
             wall_s: begun.elapsed().as_secs_f64(),
+            summary: std::sync::OnceLock::new(),
         };
         Ok(Measured {
             result: Py::new(py, result)?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
-use pagecast_core::readers::{FORMATS, Input, format_of};
+use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
 use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process, Slots};
@@ -44,6 +44,13 @@ impl Machine {
     #[getter]
     fn hosts(&self) -> Vec<&str> {
         self.0.hosts.iter().map(|host| host.name.as_str()).collect()
+    }
+
+    /// Where its first host has mounts.
+    #[getter]
+    fn mounts(&self) -> Vec<&str> {
+        let first = self.0.hosts.first();
+        first.into_iter().flat_map(|host| &host.mounts).map(|mount| mount.path.as_str()).collect()
     }
 
     /// SHA-256 of the canonical text, in hexadecimal.
@@ -288,6 +295,30 @@ pub fn workload_format(path: PathBuf) -> Option<&'static str> {
 #[pyfunction]
 pub fn workload_formats() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     FORMATS.iter().map(|format| (format.name, format.what, format.endings.to_vec())).collect()
+}
+
+/// What a report in fio's form needs of a job file, as JSON; empty for a file of another format.
+///
+/// # Errors
+/// What is wrong in the file.
+#[pyfunction]
+pub fn describe_fio(path: PathBuf) -> PyResult<Option<String>> {
+    let name = path.display().to_string();
+    let input = Input::open(&path, &name).map_err(|error| errors::scenario(&error.into()))?;
+    if format_of(&name, &input.head).is_none_or(|format| format.name != "fio") {
+        return Ok(None);
+    }
+    // Sizes of disks are looked at where the job file is simulated.
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let surroundings = Surroundings {
+        environment: environment.collect(),
+        room: Some(Bytes(u64::MAX)),
+        memory: Bytes(1 << 40),
+        cores: 1,
+    };
+    let options = Options { lenient: true, surroundings, ..Options::default() };
+    fio::describe(input, &options).map(Some).map_err(|error| errors::scenario(&error.into()))
 }
 
 /// The JSON schema of a scenario, for editors.

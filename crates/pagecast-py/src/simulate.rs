@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::sync::OnceLock;
 use std::time::Instant;
 
-use pagecast_core::Settings;
 use pagecast_core::scenario::Residency;
+use pagecast_core::units::Nanos;
+use pagecast_core::{Record, Settings};
 use pyo3::prelude::*;
 
 use crate::columns::Result;
-use crate::errors;
+use crate::errors::{self, ScenarioError};
 use crate::interrupt::Watch;
 use crate::quantity::one_of;
 use crate::scenario::Scenario;
 
 /// Simulate a scenario under one model.
 #[pyfunction]
-#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, threads=None, progress=None))]
+#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, record="all", threads=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // One for each of Python's.
 pub fn simulate(
     py: Python<'_>,
@@ -25,6 +27,7 @@ pub fn simulate(
     seed: u64,
     options: Option<BTreeMap<String, String>>,
     residency: Option<&str>,
+    record: &str,
     threads: Option<NonZero<usize>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Result> {
@@ -32,6 +35,7 @@ pub fn simulate(
         Some(word) => [Residency::End, Residency::Operation][one_of("residency", word, &Residency::NAMES)?],
         None => scenario.core.residency,
     };
+    let record = record_of(record)?;
     let over: Vec<_> = options.unwrap_or_default().into_iter().collect();
     let options = scenario.core.options_of(model, &over).into_iter();
     let options = options.map(|(key, value)| (key, value.text)).collect();
@@ -40,8 +44,14 @@ pub fn simulate(
     let why = watch.why();
     let begun = Instant::now();
     let outcome = py.detach(|| {
-        let settings =
-            Settings { seed, residency, options: over, threads, interrupt: Some(watch.into_interrupt()) };
+        let settings = Settings {
+            seed,
+            residency,
+            record,
+            options: over,
+            threads,
+            interrupt: Some(watch.into_interrupt()),
+        };
         pagecast_core::simulate(&scenario.core, model, settings).map_err(Box::new)
     });
     let wall_s = begun.elapsed().as_secs_f64();
@@ -50,5 +60,19 @@ pub fn simulate(
     }
     let data = outcome.map_err(|error| errors::simulation(py, *error))?;
     let (model, origin) = (model.to_owned(), scenario.core.origin.clone());
-    Ok(Result { data, model, options, machine_hash, seed, origin, wall_s })
+    Ok(Result { data, model, options, machine_hash, seed, origin, wall_s, summary: OnceLock::new() })
+}
+
+/// Reads "all", "histogram", or "slow:" and a time.
+fn record_of(text: &str) -> PyResult<Record> {
+    match text.split_once(':') {
+        Some(("slow", least)) => Nanos::parse(least.trim()).map(Record::Slow).map_err(|error| {
+            ScenarioError::new_err(format!("record=\"{text}\": {error}; write for example \"slow:10ms\""))
+        }),
+        None if text == "all" => Ok(Record::All),
+        None if text == "histogram" => Ok(Record::Histogram),
+        _ => Err(ScenarioError::new_err(format!(
+            "record=\"{text}\" is none of \"all\", \"slow:TIME\" and \"histogram\"; write for example \"slow:10ms\""
+        ))),
+    }
 }

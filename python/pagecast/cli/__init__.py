@@ -16,8 +16,10 @@ COMMANDS = {
     "validate": "pagecast.cli.validate",
     "compare": "pagecast.cli.compare",
     "bench": "pagecast.cli.bench",
+    "grid": "pagecast.cli.grid",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
+    "convert": "pagecast.cli.convert",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",
@@ -53,6 +55,7 @@ def cli(**_: Any) -> None:
       pagecast run scenario.toml --dir scratch        the same on this machine's kernel, in a temporary folder
       pagecast validate scenario.toml --dir scratch   both, and the error of the forecast
       pagecast compare before after                   two outputs of these commands side by side
+      pagecast grid --machine m.toml                  rates over file and record size, as iozone
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      files in the page cache of this machine
       pagecast calibrate /data -o machine.toml        a machine file of this machine

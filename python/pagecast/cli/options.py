@@ -234,8 +234,8 @@ def reading(function: _F) -> _F:
     decorated: Any = gathered
     for add in (
         click.option(
-            "--speed",
-            "reading_speed",
+            "--core-speed",
+            "reading_core_speed",
             type=click.FloatRange(1e-6, 1e6),
             default=1.0,
             metavar="FACTOR",
@@ -257,8 +257,8 @@ def reading(function: _F) -> _F:
             help="A task of a workflow computes for its recorded runtime, or its recorded use of processors.",
         ),
         click.option(
-            "--scheduler",
-            "reading_scheduler",
+            "--task-order",
+            "reading_task_order",
             type=click.Choice(["fifo", "depth", "priority"]),
             default="fifo",
             help="Which ready task of a workflow gets free cores: the first, the one with the longest path "
@@ -297,7 +297,7 @@ def reading(function: _F) -> _F:
             "reading_files_in",
             type=Text(),
             metavar="PATH",
-            help="Where relative paths are on the machine, and those under no mount; default its only mount.",
+            help="Where relative paths and those under no mount are; default / or the first mount.",
         ),
         click.option(
             "--format",

@@ -8,6 +8,7 @@ import click
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
 from pagecast.cli import options
+from pagecast.errors import ArgumentError
 from pagecast.result import Result
 from pagecast.workloads import Reading
 
@@ -35,6 +36,27 @@ __all__ = ["command"]
     metavar="N",
     help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
 )
+@click.option(
+    "--record",
+    type=options.Text(),
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+)
+@click.option(
+    "--slowest",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show the N slowest operations and their parts.",
+)
+@click.option(
+    "--fio-json",
+    "fio_json",
+    type=options.FileName(),
+    metavar="FILE",
+    help="Write what fio --output-format=json+ would write of a fio job file; needs one model.",
+)
 @options.as_json
 @options.results
 def command(
@@ -46,6 +68,9 @@ def command(
     seed: int,
     residency: str | None,
     threads: int | None,
+    record: str,
+    slowest: int | None,
+    fio_json: Path | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -72,8 +97,15 @@ def command(
         from pagecast.export import check_directory
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
+    if fio_json is not None:
+        check_job_file(scenario, record)
     loaded = options.load_scenario(scenario, overrides, machine, reading)
-    results = run(loaded, models or tuple(loaded.models), seed=seed, residency=residency, threads=threads)
+    models = models or tuple(loaded.models)
+    if fio_json is not None and len(set(models)) > 1:
+        raise click.UsageError("--fio-json needs one model; choose it with --model")
+    results = run(loaded, models, seed=seed, residency=residency, record=record, threads=threads)
+    if fio_json is not None:
+        save_fio_json(results[0], scenario, fio_json)
     if out is not None:
         save(results, out, force=force)
     from pagecast.cli.notices import of_forecasts
@@ -85,7 +117,7 @@ def command(
         return
     from pagecast.cli.summary import print_summary
 
-    print_summary(loaded, results, every=every)
+    print_summary(loaded, results, every=every, slowest=slowest)
     for line in of_forecasts(loaded, results):
         click.echo(f"Note: {line}")
     if out is not None:
@@ -98,6 +130,7 @@ def run(
     *,
     seed: int,
     residency: str | None,
+    record: str = "all",
     threads: int | None = None,
 ) -> list[Result]:
     """Simulate under each model, with a progress display for anything longer."""
@@ -113,6 +146,7 @@ def run(
                     model=model,
                     seed=seed,
                     residency=residency,
+                    record=record,
                     threads=threads,
                     progress=progress.simulated,
                 )
@@ -128,6 +162,28 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
 
     with Progress() as progress, new_directory(out, replace=force) as folder:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
+
+
+def check_job_file(job_file: Path, record: str) -> None:
+    """Refuse a report in fio's form of what is no fio job, before anything is simulated."""
+    from pagecast.fio import check_job_file
+
+    if str(job_file) == "-":
+        raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
+    if record != "all":
+        raise click.UsageError("--fio-json needs a row of each operation; leave --record out")
+    check_job_file(job_file)
+
+
+def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
+    """Write the report that fio would write."""
+    from pagecast.fio import json_plus
+
+    report = json.dumps(json_plus(result, job_file), indent=2, allow_nan=False)
+    try:
+        out.write_text(report + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ArgumentError(f"cannot write {shown(out)}: {error.strerror}") from error
 
 
 def to_json(results: list[Result]) -> dict[str, object]:

@@ -15,6 +15,7 @@ from pagecast.cli.amounts import seconds, seconds_and_more
 from pagecast.cli.happened import happenings
 from pagecast.cli.repeated_table import repeated_tables
 from pagecast.cli.rows import Operations
+from pagecast.cli.slowest_table import slowest_table
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
 from pagecast.result import Result, is_modelled
@@ -26,7 +27,9 @@ _PIPE_COLUMNS = 160
 _NOT_MODELLED = "–"
 
 
-def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool = False) -> None:
+def print_summary(
+    scenario: Scenario, results: Sequence[Result], *, every: bool = False, slowest: int | None = None
+) -> None:
     """Print the forecasts of all models side by side.
 
     Parameters
@@ -36,6 +39,8 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         One per model.
     every : bool
         Show each operation, also when there are many or when it is bookkeeping that takes no time.
+    slowest : int, optional
+        Show so many of the slowest operations of each model, with their parts.
     """
     console = new_console()
     operations = _operations_that_fit(scenario, results, every=every)
@@ -44,9 +49,14 @@ def print_summary(scenario: Scenario, results: Sequence[Result], *, every: bool 
         print_plain(table, console)
     if lines := list(_left_out(len(operations) - len(rows), operations.hidden)):
         print_plain("\n".join(lines) + "\n", console)
+    if not all(result.has_all_operations for result in results):
+        print_plain("Only slow operations have rows, as --record asks; all others count below.\n", console)
     are_together = any(row.count() > 1 for row in rows)
     for table in repeated_tables(console.width, results, are_together=are_together):
         print_plain(table, console)
+    if slowest is not None:
+        for result in results:
+            print_plain(slowest_table(result, slowest), console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):
@@ -123,12 +133,15 @@ def _totals(results: Sequence[Result]) -> Table:
 
 
 def _totals_of(result: Result) -> dict[str, str]:
-    operations = result.operations
+    operations = result.latency
     kinds = np.array(operations["operation"], dtype=object)
     lines = {"last process ends after": seconds_and_more(result.end_s)}
     for kind, what in (("read", "bytes read"), ("write", "bytes written")):
         is_kind = np.isin(kinds, (kind, f"f{kind}", f"mmap_{kind}", "copy"))
         lines[what] = format_bytes(int(operations["bytes"][is_kind].sum()))
+    is_mixed = kinds == "readwrite"
+    if is_mixed.any():
+        lines["bytes read or written"] = format_bytes(int(operations["bytes"][is_mixed].sum()))
     lines |= _peaks(result)
     if result.events_left_out:
         lines["events not kept"] = f"{result.events_left_out:,}"

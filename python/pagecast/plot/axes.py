@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
+from pagecast.arguments import check_text
 from pagecast.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def chosen_host(result: "Result", host: str | None) -> str:
         There is no such host.
     """
     hosts = _hosts(result)
-    if host is not None and host not in hosts:
+    if host is not None and check_text("host", host) not in hosts:
         raise ArgumentError(f"there is no host {host!r}; there are {', '.join(hosts)}")
     return host if host is not None else next(iter(hosts), "")
 

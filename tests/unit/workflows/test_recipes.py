@@ -22,5 +22,5 @@ def test_a_recipe_keeps_the_laws(name: str, tmp_path: Path) -> None:
     recipe = getattr(recipes, name).from_num_tasks(200)
     wfgen.WorkflowGenerator(recipe).build_workflow().write_json(path)
     for machine in (MACHINE, CLUSTER):
-        for scheduler in ("fifo", "depth"):
-            ran(path, tmp_path, machine, scheduler=scheduler).check()
+        for task_order in ("fifo", "depth"):
+            ran(path, tmp_path, machine, task_order=task_order).check()

@@ -13,11 +13,11 @@ from tests.unit.workflows.laws import CLUSTER, MACHINE, ran
 SRASEARCH = Path(__file__).parent / "srasearch.json"
 
 
-@pytest.mark.parametrize("scheduler", ["fifo", "depth", "priority"])
+@pytest.mark.parametrize("task_order", ["fifo", "depth", "priority"])
 @pytest.mark.parametrize("machine", [MACHINE, CLUSTER], ids=["one host", "cluster"])
 @pytest.mark.parametrize("model", ["kernel", "no-cache"])
-def test_a_recipe_keeps_the_laws(scheduler, machine, model, tmp_path):
-    ran(SRASEARCH, tmp_path, machine, model, scheduler=scheduler).check()
+def test_a_recipe_keeps_the_laws(task_order, machine, model, tmp_path):
+    ran(SRASEARCH, tmp_path, machine, model, task_order=task_order).check()
 
 
 def test_a_packed_instance_is_the_same(tmp_path):
@@ -81,7 +81,7 @@ def test_cores_that_no_host_has_are_refused(tmp_path):
 def test_a_faster_machine_computes_for_less_time(tmp_path):
     path = instance(tmp_path, {"a": {"runtimeInSeconds": 8, "avgCPU": 50}}, {})
     assert ran(path, tmp_path, MACHINE).end_s == 8.0
-    assert ran(path, tmp_path, MACHINE, speed=2.0).end_s == 4.0
+    assert ran(path, tmp_path, MACHINE, core_speed=2.0).end_s == 4.0
     assert ran(path, tmp_path, MACHINE, compute="cpu").end_s == 4.0
 
 

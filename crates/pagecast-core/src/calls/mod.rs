@@ -12,7 +12,7 @@ mod memory;
 mod names;
 mod operations;
 
-pub(crate) use descriptors::{Descriptors, OpenFile};
+pub(crate) use descriptors::Descriptors;
 pub(crate) use error::CallError;
 pub(crate) use memory::{Anonymous, Task};
 pub(crate) use operations::{Begun, Caller, Transfer, Wants, check_fits, locate};

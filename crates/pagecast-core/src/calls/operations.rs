@@ -11,7 +11,7 @@ use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
 use crate::machine::{Host, Machine, MountSource};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags};
+use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern};
 
 /// A task with all that its calls see and change.
 pub(crate) struct Caller<'c, M> {
@@ -321,6 +321,60 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             }
         };
         Wants::Call(call)
+    }
+
+    /// Checks a pattern whose calls come one by one: the file, and how the task has opened that.
+    pub(crate) fn begin_pattern(
+        &mut self,
+        action: &Action,
+        fd: Option<Fd>,
+        pattern: &Pattern,
+    ) -> Result<(Located, OpenFlags), CallError> {
+        let file = match fd {
+            Some(fd) => self.file_behind(fd, action)?,
+            None => self.file_of(action)?,
+        };
+        let open = fd.and_then(|fd| self.descriptors.get(fd));
+        let flags = open.map_or_else(|| self.task.flags(file.file), |open| open.flags);
+        let Pattern { ref path, offset, range, bytes, call, write_share, .. } = *pattern;
+        let rest = |of: Option<Bytes>| of.map_or(0, |of| of.0 % call.0.max(1));
+        let all = (write_share > 0.0).then(|| pattern.range_within(self.files.size(file.file)));
+        // Calls of the whole size, the last one of the part, and the last one of all.
+        for bytes in [call.0, rest(range.or(all)), rest(bytes)].into_iter().filter(|&bytes| bytes > 0) {
+            let (bytes, path) = (Bytes(bytes), path.clone());
+            let span = Span { offset, bytes, piece: bytes };
+            let call = match write_share {
+                0.0 => Action::Read {
+                    path,
+                    offset: Some(offset),
+                    bytes: Some(bytes),
+                    call: None,
+                    vector: 1,
+                    buffer: Buffer::Reused,
+                },
+                _ => Action::Write { path, offset: Some(offset), bytes, call: None, vector: 1 },
+            };
+            self.check_flags(file, &call, &span, flags)?;
+        }
+        Ok((file, flags))
+    }
+
+    /// Returns the next step of a read that is a call of a pattern.
+    pub(crate) fn read_of_pattern(
+        &self,
+        file: Located,
+        span: &Span,
+        flags: OpenFlags,
+    ) -> Result<Wants, CallError> {
+        let size = self.files.size(file.file);
+        if span.offset.saturating_add(span.bytes.0) > size.0 {
+            let path = self.files.path(file.file).clone();
+            return Err(CallError::BeyondEnd { path, span: *span, size });
+        }
+        if !flags.is_direct() {
+            self.check_room(span.bytes, Bytes::ZERO)?;
+        }
+        Ok(self.read(file, span, flags, false))
     }
 
     /// Tells the policy how a file is used.

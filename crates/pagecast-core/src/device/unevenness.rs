@@ -3,6 +3,8 @@
 //! Each stream (a process on a disk) has a weight, drawn once from a log-normal distribution of mean 1. The draw depends on the seed and
 //! the names of the disk and the process alone, so one more process or draw elsewhere changes no other weight.
 
+use crate::random::{hash, mix, unit};
+
 /// The weight of a stream. `variation` is the coefficient of variation of the weights.
 pub(crate) fn stream_weight(seed: u64, disk: &str, process: &str, variation: f64) -> f64 {
     if variation == 0.0 {
@@ -14,25 +16,6 @@ pub(crate) fn stream_weight(seed: u64, disk: &str, process: &str, variation: f64
     let normal = (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos();
     let variance = variation.mul_add(variation, 1.0).ln();
     variance.sqrt().mul_add(normal, -variance / 2.0).exp()
-}
-
-/// FNV-1a, 64 bits: the same on every machine and in every version.
-fn hash(name: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
-}
-
-/// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
-/// A number above 0 and at most 1.
-fn unit(random: u64) -> f64 {
-    ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -57,11 +40,6 @@ mod tests {
             let weight = stream_weight(seed, "node:ssd", "app1", 0.2);
             assert!((weight - expected).abs() < 1e-12, "{weight} of seed {seed}");
         }
-    }
-
-    #[test]
-    fn a_unit_is_above_0_and_at_most_1() {
-        assert_eq!([unit(0), unit(u64::MAX)], [(2.0_f64).powi(-53), 1.0]);
     }
 
     #[test]

@@ -120,7 +120,9 @@ impl PageCache {
         self.check_not_late(now)?;
         self.idle(task)?;
         let begun = self.caller(task).begin(action, None, flags);
-        let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(action.name()))?;
+        // A pattern has the name of what its calls do.
+        let name = if matches!(action, Action::Pattern(_)) { "pattern" } else { action.name() };
+        let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(name))?;
         self.come_to(now);
         let state = self.task_mut(task);
         if let Some(located) = begun.file.filter(|_| action.writes_bytes()) {

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::run::Engine;
-use super::settings::Settings;
+use super::settings::{Record, Settings};
 use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
@@ -47,7 +47,11 @@ pub(super) fn simulate<N: Network>(
     threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
         results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
-    Ok(SimulationResult { slots: slots_of(scenario), ..whole.finish() })
+    let mut whole = whole.finish();
+    if settings.record == Record::Histogram {
+        whole.operations.keep_longest(Record::SLOWEST);
+    }
+    Ok(SimulationResult { slots: slots_of(scenario), ..whole })
 }
 
 fn slots_of(scenario: &Scenario) -> Vec<Option<u32>> {

@@ -10,41 +10,16 @@
 //!
 //! Left out: submission in batches; the number of io_uring's workers and of the C library's threads (20); the time of a completion.
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
 use super::agenda::Wake;
 use super::run::Engine;
 use super::running::{Running, State};
-use crate::calls::{self, OpenFile};
+use crate::calls;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::policy::{FileId, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, AsyncBy, Fd, Operation};
-
-/// The asynchronous operations of all processes.
-#[derive(Default)]
-pub(super) struct Kiocbs {
-    /// Those of each process that are not under way.
-    free: FxHashMap<u32, Vec<u32>>,
-    /// Those of processes of each host that have ended.
-    left: FxHashMap<u32, Vec<u32>>,
-    /// Operations of a process on a file that follow one another: the first is under way.
-    lines: FxHashMap<(u32, FileId), VecDeque<u32>>,
-    /// The place in its program of one that waits in a line, and when it was submitted; otherwise the line of one under way.
-    states: FxHashMap<u32, Queued>,
-}
-
-/// A place in a line.
-#[derive(Clone, Copy)]
-struct Queued {
-    line: (u32, FileId),
-    index: u32,
-    since: Nanos,
-}
+use crate::workload::{Action, AsyncBy, Fd, Operation, PatternCall};
 
 impl<N: Network> Engine<'_, N> {
     /// True for an asynchronous operation, false for a process.
@@ -63,12 +38,20 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn has_come(&mut self, at: u32, time: Nanos) -> bool {
+        let has_come = time <= self.now;
+        if !has_come {
+            self.wake_at(at, time);
+        }
+        has_come
+    }
+
+    /// Lets a process go on at a later time.
+    pub(super) fn wake_at(&mut self, at: u32, time: Nanos) {
         let woken_at = &mut self.processes[at as usize].woken_at;
-        if time > self.now && *woken_at != time {
+        if *woken_at != time {
             *woken_at = time;
             self.agenda.add(self.now, time, Wake::Arrival(at));
         }
-        time <= self.now
     }
 
     /// Whether the time of an operation has come, and not too many are under way; if not, its process is woken then.
@@ -85,82 +68,103 @@ impl<N: Network> Engine<'_, N> {
         at: u32,
         operation: Operation,
     ) -> Result<(), SimulationError> {
-        let file = self.file_of_asynchronous(at, &operation);
-        let is_direct = self.is_direct(at, &operation, file);
-        if self.ends_at_submission(at, &operation, file, is_direct) {
+        let Operation { ref action, by, .. } = operation;
+        if !action.may_be_asynchronous() {
             return self.begin_operation(at, operation);
         }
-        let kiocb = self.new_kiocb(at);
-        let process = &mut self.processes[at as usize];
-        process.under_way += 1;
-        if operation.by != AsyncBy::Threads {
-            process.goes_on_at = self.now + self.hosts[process.host as usize].policy.submission();
+        if by == AsyncBy::Threads {
+            let kiocb = self.submit(at, false);
+            return self.begin_operation(kiocb, operation);
         }
-        match file.filter(|_| follows_others(&operation, is_direct)) {
-            Some(file) => self.stand_in_line(kiocb, (at, file), operation),
-            None => self.begin_operation(kiocb, operation),
+        // One that cannot be is refused when it begins.
+        let Some((file, is_direct)) = self.file_of_asynchronous(at, action, operation.fd) else {
+            return self.begin_operation(at, operation);
+        };
+        let moved = self.moved_by(at, &operation, file);
+        if self.is_over_when_submitted(at, by, file, moved, is_direct) {
+            return self.begin_operation(at, operation);
+        }
+        let kiocb = self.submit(at, true);
+        let is_write = moved.is_some_and(|moved| moved.is_write);
+        if by.follows_others(is_write, is_direct) && !self.is_first_in_line(kiocb, file) {
+            self.processes[kiocb as usize].place = Some(self.place_in_program(kiocb));
+            self.processes[kiocb as usize].held = Some(Box::new(operation));
+            return Ok(());
+        }
+        self.begin_operation(kiocb, operation)
+    }
+
+    /// The file of an operation, and whether it goes past the page cache.
+    fn file_of_asynchronous(&mut self, at: u32, action: &Action, fd: Option<Fd>) -> Option<(FileId, bool)> {
+        let process = &self.processes[at as usize];
+        if let Some(fd) = fd {
+            let open = self.tables[process.table as usize].descriptors.get(fd)?;
+            return Some((open.located.file, open.flags.is_direct()));
+        }
+        let path = action.path().expect("reads, writes and syncs have one");
+        let file = calls::locate(&mut self.namespace, process.host as usize, path).ok()?.file;
+        Some((file, process.task.flags(file).is_direct()))
+    }
+
+    /// The bytes that an operation reads or writes; nothing if it waits for the file to be durable.
+    fn moved_by(&self, at: u32, operation: &Operation, file: FileId) -> Option<PatternCall> {
+        let table = &self.tables[self.processes[at as usize].table as usize];
+        let position = operation.fd.and_then(|fd| table.descriptors.get(fd)).map_or(0, |open| open.position);
+        match operation.action {
+            Action::Read { offset, bytes, .. } => {
+                let offset = offset.unwrap_or(position);
+                let rest = self.namespace.size(file).saturating_sub(Bytes(offset));
+                Some(PatternCall {
+                    offset,
+                    bytes: bytes.map_or(rest, |bytes| bytes.min(rest)),
+                    is_write: false,
+                })
+            }
+            Action::Write { offset, bytes, .. } => {
+                Some(PatternCall { offset: offset.unwrap_or(position), bytes, is_write: true })
+            }
+            _ => None,
         }
     }
 
-    /// The file of an operation for which it matters; nothing if there is none, which is said when the operation begins.
-    fn file_of_asynchronous(&mut self, at: u32, operation: &Operation) -> Option<FileId> {
-        let path = operation.action.path().filter(|_| operation.by != AsyncBy::Threads)?;
-        if let Some(fd) = operation.fd {
-            return self.open_file(at, fd).map(|open| open.located.file);
-        }
-        let host = self.processes[at as usize].host as usize;
-        calls::locate(&mut self.namespace, host, path).ok().map(|located| located.file)
-    }
-
-    fn open_file(&self, at: u32, fd: Fd) -> Option<&OpenFile> {
-        self.tables[self.processes[at as usize].table as usize].descriptors.get(fd)
-    }
-
-    /// Whether an operation goes past the page cache.
-    fn is_direct(&self, at: u32, operation: &Operation, file: Option<FileId>) -> bool {
-        match operation.fd {
-            Some(fd) => self.open_file(at, fd).is_some_and(|open| open.flags.is_direct()),
-            None => file.is_some_and(|file| self.processes[at as usize].task.flags(file).is_direct()),
-        }
-    }
-
-    /// Whether a process waits for an operation all the same.
-    fn ends_at_submission(
+    /// Whether an operation has ended when its submission returns, so that its process waits for it.
+    pub(super) fn is_over_when_submitted(
         &self,
         at: u32,
-        operation: &Operation,
-        file: Option<FileId>,
+        by: AsyncBy,
+        file: FileId,
+        moved: Option<PatternCall>,
         is_direct: bool,
     ) -> bool {
-        let Operation { action, by, .. } = operation;
-        match (by, action) {
-            _ if !action.may_be_asynchronous() => true,
-            (AsyncBy::Libaio, Action::Read { .. } | Action::Write { .. }) => !is_direct,
-            (AsyncBy::IoUring, &Action::Read { offset, bytes, .. }) if !is_direct => {
-                file.is_some_and(|file| {
-                    let offset = offset.unwrap_or(0);
-                    let bytes = bytes.unwrap_or(self.namespace.size(file).saturating_sub(Bytes(offset)));
-                    let host = self.processes[at as usize].host as usize;
-                    self.hosts[host].policy.is_cached(file, offset, bytes)
-                })
+        match (by, moved) {
+            _ if is_direct => false,
+            (AsyncBy::Libaio, Some(_)) => true,
+            (AsyncBy::IoUring, Some(PatternCall { offset, bytes, is_write: false })) => {
+                let host = self.processes[at as usize].host as usize;
+                self.hosts[host].policy.is_cached(file, offset, bytes)
             }
             _ => false,
         }
     }
 
-    /// A number for an operation of a process.
-    fn new_kiocb(&mut self, at: u32) -> u32 {
-        if let Some(kiocb) = self.kiocbs.free.get_mut(&at).and_then(Vec::pop) {
-            return kiocb;
+    /// A number for an operation that a process submits now; it may take the process time.
+    pub(super) fn submit(&mut self, at: u32, takes_time: bool) -> u32 {
+        let process = &mut self.processes[at as usize];
+        process.under_way += 1;
+        if takes_time {
+            process.goes_on_at = self.now + self.hosts[process.host as usize].policy.submission();
         }
+        let free = self.kiocbs.free.get_mut(&at).and_then(Vec::pop);
+        free.unwrap_or_else(|| self.new_kiocb(at))
+    }
+
+    fn new_kiocb(&mut self, at: u32) -> u32 {
         let Running { ref name, host, .. } = self.processes[at as usize];
         let entry = Running { state: State::Active, ..Running::new(at, name.clone(), host) };
-        let kiocb = match self.kiocbs.left.get_mut(&host).and_then(Vec::pop) {
-            Some(kiocb) => kiocb,
-            None => self.processes.len() as u32,
-        };
-        match self.processes.get_mut(kiocb as usize) {
-            Some(left) => *left = entry,
+        let left = self.kiocbs.left.get_mut(&host).and_then(Vec::pop);
+        let kiocb = left.unwrap_or(self.processes.len() as u32);
+        match left {
+            Some(left) => self.processes[left as usize] = entry,
             None => self.processes.push(entry),
         }
         let policy = &mut self.hosts[host as usize].policy;
@@ -179,36 +183,30 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// Begins an operation when those before it on its file have ended.
-    fn stand_in_line(
-        &mut self,
-        kiocb: u32,
-        line: (u32, FileId),
-        operation: Operation,
-    ) -> Result<(), SimulationError> {
-        let (index, since) = self.place_in_program(kiocb);
-        self.kiocbs.states.insert(kiocb, Queued { line, index, since });
-        let waiting = self.kiocbs.lines.entry(line).or_default();
-        waiting.push_back(kiocb);
-        if waiting.len() == 1 {
-            return self.begin_operation(kiocb, operation);
-        }
-        self.processes[kiocb as usize].held = Some(Box::new(operation));
-        Ok(())
+    /// Lets a kiocb stand in the line of its file, and says whether it is the first.
+    pub(super) fn is_first_in_line(&mut self, kiocb: u32, file: FileId) -> bool {
+        self.processes[kiocb as usize].line = Some(file);
+        let line = self.kiocbs.lines.entry((self.processes[kiocb as usize].of, file)).or_default();
+        line.push_back(kiocb);
+        line.len() == 1
     }
 
-    /// Begins the operation that has come to the head of its line.
+    /// Begins what has come to the head of its line.
     pub(super) fn begin_queued(&mut self, kiocb: u32) -> Result<(), SimulationError> {
-        match self.processes[kiocb as usize].held.take() {
-            Some(operation) => self.begin_operation(kiocb, *operation),
+        let entry = &mut self.processes[kiocb as usize];
+        if let Some(operation) = entry.held.take() {
+            return self.begin_operation(kiocb, *operation);
+        }
+        match entry.call.take_if(|call| call.is_queued) {
+            Some(call) => self.begin_pattern_call(kiocb, call),
             None => Ok(()),
         }
     }
 
     /// The index of an operation that begins, and its start: now, or when it was submitted.
     pub(super) fn place_in_program(&mut self, at: u32) -> (u32, Nanos) {
-        if let Some(&Queued { index, since, .. }) = self.kiocbs.states.get(&at) {
-            return (index, since);
+        if let Some(place) = self.processes[at as usize].place.take() {
+            return place;
         }
         let owner = self.owner(at);
         let process = &mut self.processes[owner as usize];
@@ -219,19 +217,18 @@ impl<N: Network> Engine<'_, N> {
     /// An asynchronous operation has ended.
     pub(super) fn end_kiocb(&mut self, kiocb: u32) -> Result<(), SimulationError> {
         let owner = self.owner(kiocb);
-        if let Some(Queued { line, .. }) = self.kiocbs.states.remove(&kiocb) {
-            let waiting = self.kiocbs.lines.get_mut(&line).expect("it was in its line");
-            waiting.pop_front();
-            match waiting.front() {
+        if let Some(file) = self.processes[kiocb as usize].line.take() {
+            let line = self.kiocbs.lines.get_mut(&(owner, file)).expect("it was in its line");
+            line.pop_front();
+            match line.front() {
                 Some(&next) => self.ready.push_back(next),
-                None => drop(self.kiocbs.lines.remove(&line)),
+                None => drop(self.kiocbs.lines.remove(&(owner, file))),
             }
         }
         self.kiocbs.free.entry(owner).or_default().push(kiocb);
         let process = &mut self.processes[owner as usize];
         process.under_way -= 1;
-        let drains = |current: &super::running::Current| current.operation.action == Action::Drain;
-        if process.current.as_ref().is_some_and(drains) {
+        if process.current.as_ref().is_some_and(|current| current.operation.action == Action::Drain) {
             return self.end_drain(owner);
         }
         self.ready.push_back(owner);
@@ -244,14 +241,5 @@ impl<N: Network> Engine<'_, N> {
             return Ok(());
         }
         self.end_with(at, Part::Wait)
-    }
-}
-
-/// Whether an operation waits for those of its process before it on the same file.
-fn follows_others(operation: &Operation, is_direct: bool) -> bool {
-    match operation.by {
-        AsyncBy::Threads | AsyncBy::Libaio => false,
-        AsyncBy::IoUring => matches!(operation.action, Action::Write { .. }) && !is_direct,
-        AsyncBy::PosixAio => true,
     }
 }

@@ -11,6 +11,8 @@ mod groups;
 mod kiocbs;
 mod mapped;
 mod operations;
+mod patterned;
+mod patterns;
 mod processes;
 mod recorder;
 mod refusals;
@@ -26,7 +28,7 @@ mod transfers;
 mod twins;
 mod undisturbed;
 
-pub use settings::Settings;
+pub use settings::{Record, Settings};
 
 use crate::error::SimulationError;
 use crate::flow::fluid::Fluid;

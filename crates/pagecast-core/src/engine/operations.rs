@@ -38,6 +38,7 @@ impl<'a, N: Network> Engine<'a, N> {
             Action::Copy { .. } => self.begin_copy(at, operation),
             Action::Stream { call, .. } => self.begin_on_stream(at, operation, call),
             Action::Mapped { call, .. } => self.begin_on_mapping(at, operation, call),
+            Action::Pattern(_) => self.begin_pattern(at, operation),
             Action::Drain => {
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.end_drain(at)
@@ -145,6 +146,9 @@ impl<'a, N: Network> Engine<'a, N> {
     pub(super) fn end_operation(&mut self, at: u32, mut outcome: Outcome) -> Result<(), SimulationError> {
         let process = &mut self.processes[at as usize];
         let (owner, host) = (process.of, process.host);
+        if process.call.is_some() {
+            return self.end_pattern_call(at, outcome);
+        }
         if process.current.as_ref().is_some_and(|current| current.stream.is_some()) {
             self.stream_step_ended(at, &outcome);
             return Ok(());

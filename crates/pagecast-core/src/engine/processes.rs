@@ -50,9 +50,10 @@ impl<N: Network> Engine<'_, N> {
         while self.processes[at as usize].state == State::Active && !self.processes[at as usize].is_busy() {
             stop::spend(stop::EVENT);
             if let Some(current) = &self.processes[at as usize].current {
-                match current.copying {
-                    Some(_) => self.go_on_with_copy(at)?,
-                    None => self.go_on_with_stream(at)?,
+                match current {
+                    Current { pattern: Some(_), .. } => return self.go_on_with_pattern(at),
+                    Current { copying: Some(_), .. } => self.go_on_with_copy(at)?,
+                    _ => self.go_on_with_stream(at)?,
                 }
                 continue;
             }
@@ -113,6 +114,7 @@ impl<N: Network> Engine<'_, N> {
             bytes,
             stream: None,
             copying: None,
+            pattern: None,
         });
     }
 
@@ -272,9 +274,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// The model has no answer to what a process does, or to what there is before any does something.
     pub(super) fn refused(&self, operation: OperationId, refusal: Refusal) -> SimulationError {
-        let process = operation.process().map(|at| (at, self.processes[at as usize].current.as_ref()));
-        let (place, who) = match process {
-            Some((at, current)) => {
+        let (place, who) = match operation.process() {
+            Some(at) => {
+                let own = self.processes[at as usize].current.as_ref();
+                // The process of a call is in its pattern.
+                let current = own.or(self.processes[self.owner(at) as usize].current.as_ref());
                 let operation = &current.expect("it is in the operation").operation;
                 let Blame { place, process, .. } = self.blame(at, operation.line);
                 (place, format!("process `{process}` does a {}", operation.action.name()))

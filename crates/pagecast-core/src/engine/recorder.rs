@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
@@ -12,6 +13,7 @@ use crate::result::{
     Timeline, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
+use crate::workload::PatternCall;
 
 /// An operation that has ended.
 pub(super) struct Ended<'a> {
@@ -65,14 +67,23 @@ pub(super) struct Recorder {
     /// The samples by device. The devices of a host together have as many as its memory: `limit`.
     of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
     limit: usize,
+    record: Record,
+    /// Under [`Record::Histogram`] no operation has a row that took no longer.
+    too_short: Nanos,
 }
 
 impl Recorder {
     /// `hosts_in_all` share the samples with those of this run.
-    pub(super) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, hosts_in_all: usize) -> Self {
+    pub(super) fn new(
+        hosts: Vec<String>,
+        processes: Vec<Arc<str>>,
+        hosts_in_all: usize,
+        record: Record,
+    ) -> Self {
         let limit = SAMPLES / hosts_in_all;
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
-        let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        let mut result = SimulationResult { hosts, processes, ..SimulationResult::default() };
+        result.counted.is_all = record != Record::All;
         Self {
             result,
             paths: FxHashMap::default(),
@@ -81,6 +92,8 @@ impl Recorder {
             timelines,
             of_devices: BTreeMap::new(),
             limit,
+            record,
+            too_short: Nanos::ZERO,
         }
     }
 
@@ -126,6 +139,20 @@ impl Recorder {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
+        let duration = ended.end - ended.start;
+        let has_calls = self.result.counted.by_calls.contains(&(ended.process, ended.index));
+        if self.record != Record::All && !has_calls {
+            let key = (ended.process, path, ended.operation);
+            self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
+        }
+        match self.record {
+            Record::Slow(least) if duration < least => return,
+            Record::Histogram if duration <= self.too_short => return,
+            Record::Histogram if self.result.operations.end.len() >= 2 * Record::SLOWEST => {
+                self.too_short = self.result.operations.keep_longest(Record::SLOWEST);
+            }
+            _ => {}
+        }
         let table = &mut self.result.operations;
         table.process.push(ended.process);
         table.host.push(ended.host);
@@ -139,6 +166,25 @@ impl Recorder {
         table.from_cache.push(ended.outcome.from_cache.0);
         table.from_device.push(ended.outcome.from_device.0);
         table.parts.push(*parts);
+    }
+
+    /// The calls of an operation count instead of it; `of` is its process and its index. Gives the number of its path for [`Self::call`].
+    pub(super) fn begin_calls(&mut self, of: (u32, u32), path: Option<&Arc<str>>) -> u32 {
+        self.result.counted.by_calls.insert(of);
+        self.path(path)
+    }
+
+    /// Counts a call of a process.
+    pub(super) fn call(
+        &mut self,
+        process: u32,
+        path: u32,
+        call: &PatternCall,
+        time: (Nanos, Nanos),
+        outcome: &Outcome,
+    ) {
+        let key = (process, path, if call.is_write { "write" } else { "read" });
+        self.result.counted.summary.add(key, time, call.bytes.0, &outcome.parts);
     }
 
     /// Notes that the levels of a host change evenly between the samples.
@@ -241,6 +287,9 @@ impl Recorder {
 
     /// Returns the result of a run that ended at `end`.
     pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
+        if self.record == Record::Histogram {
+            self.result.operations.keep_longest(Record::SLOWEST);
+        }
         self.result.operations.sort();
         sort_events(&mut self.result.events);
         let table = &mut self.result.timeline;

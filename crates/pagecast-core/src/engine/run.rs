@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
-use super::kiocbs::Kiocbs;
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::slots::Scheduler;
 use crate::calls::Anonymous;
 use crate::device::stream_weight;

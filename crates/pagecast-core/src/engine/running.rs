@@ -1,11 +1,12 @@
-//! Holds a process at run time, and the events that processes wait for.
+//! Holds a process at run time, its asynchronous operations, and the events that processes wait for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::copying::Copying;
+use super::patterned::{CallUnderWay, Patterned};
 use super::streaming::{OpenStream, Streaming};
 use crate::calls::{Descriptors, Task};
 use crate::fs::Located;
@@ -32,12 +33,18 @@ pub(super) struct Running {
     pub table: u32,
     pub operations: u32,
     pub current: Option<Current>,
+    /// The call of a pattern that it does.
+    pub call: Option<CallUnderWay>,
     /// The next operation, if that may not begin yet.
     pub held: Option<Box<Operation>>,
     /// It does not go on before this time.
     pub goes_on_at: Nanos,
     /// The last time for which it has been put on the agenda.
     pub woken_at: Nanos,
+    /// The file on which it follows other asynchronous operations of its process.
+    pub line: Option<FileId>,
+    /// The index of its next operation, and when that was submitted, if it waits for those.
+    pub place: Option<(u32, Nanos)>,
     /// How many of its asynchronous operations are under way.
     pub under_way: u32,
     /// The files that it has mapped: the number of each mapping, and the bytes that it has.
@@ -61,6 +68,8 @@ pub(super) struct Current {
     pub stream: Option<Box<Streaming>>,
     /// If it is a copy.
     pub copying: Option<Box<Copying>>,
+    /// If it is a pattern.
+    pub pattern: Option<Box<Patterned>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +89,17 @@ pub(super) enum State {
 pub(super) struct Events {
     pub signalled: FxHashMap<Arc<str>, ()>,
     pub waiting: BTreeMap<Arc<str>, Vec<u32>>,
+}
+
+/// The asynchronous operations of all processes.
+#[derive(Default)]
+pub(super) struct Kiocbs {
+    /// Those of each process that are not under way.
+    pub free: FxHashMap<u32, Vec<u32>>,
+    /// Those of processes of each host that have ended.
+    pub left: FxHashMap<u32, Vec<u32>>,
+    /// Operations of a process on a file that follow one another: the first is under way.
+    pub lines: FxHashMap<(u32, FileId), VecDeque<u32>>,
 }
 
 /// A table of descriptors, and how many processes that have not ended use it.
@@ -144,9 +164,12 @@ impl Running {
             table: 0,
             operations: 0,
             current: None,
+            call: None,
             held: None,
             goes_on_at: Nanos::ZERO,
             woken_at: Nanos::ZERO,
+            line: None,
+            place: None,
             under_way: 0,
             mappings: BTreeMap::new(),
             streams: Vec::new(),
@@ -158,6 +181,7 @@ impl Running {
         let is_between = |current: &Current| match current {
             Current { stream: Some(stream), .. } => stream.is_between_steps(),
             Current { copying: Some(copying), .. } => copying.is_between_steps(),
+            Current { pattern: Some(_), .. } => self.call.is_none(),
             _ => false,
         };
         self.current.as_ref().is_some_and(|current| !is_between(current))

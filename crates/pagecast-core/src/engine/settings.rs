@@ -4,6 +4,24 @@ use std::num::NonZero;
 
 use crate::scenario::Residency;
 use crate::stop::Interrupt;
+use crate::units::Nanos;
+
+/// Which operations have rows in the result. All are counted in its summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Record {
+    /// Every one.
+    #[default]
+    All,
+    /// Those that take this long, or longer.
+    Slow(Nanos),
+    /// The slowest, at most [`Record::SLOWEST`]: memory does not grow with the number of operations.
+    Histogram,
+}
+
+impl Record {
+    /// How many of the slowest operations have rows in the end.
+    pub const SLOWEST: usize = 100;
+}
 
 /// How to run a scenario.
 #[derive(Default)]
@@ -16,6 +34,8 @@ pub struct Settings {
     pub options: Vec<(String, String)>,
     /// How many threads share the groups of hosts that have nothing to do with each other; by default one for each processor.
     pub threads: Option<NonZero<usize>>,
+    /// Which operations have rows.
+    pub record: Record,
     /// May stop the run.
     pub interrupt: Option<Interrupt>,
 }

@@ -17,10 +17,9 @@ use crate::scenario::Scenario;
 use crate::units::Nanos;
 
 use super::agenda::Agenda;
-use super::kiocbs::Kiocbs;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState, Uneven};
-use super::running::{Events, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::settings::Settings;
 use super::slots::Scheduler;
 
@@ -138,6 +137,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 machine.hosts.iter().map(|host| host.name.clone()).collect(),
                 names,
                 hosts_in_all,
+                settings.record,
             ),
             ended: Vec::new(),
             completions_left: 0,

@@ -78,13 +78,14 @@ pub(super) fn simulate<N: Network>(
     let mut early = BTreeMap::new();
     let mut next = 0;
     let mut failure: Option<(usize, SimulationError)> = None;
-    let (seed, residency, options) = (settings.seed, settings.residency, &settings.options);
+    let Settings { seed, residency, record, ref options, .. } = *settings;
     thread::scope(|scope| {
         let (tell, told) = sync_channel(WAITING);
         for _ in 0..threads {
             let (shared, tell) = (&shared, tell.clone());
             scope.spawn(move || {
-                let settings = Settings { seed, residency, options: options.clone(), ..Settings::default() };
+                let settings =
+                    Settings { seed, residency, record, options: options.clone(), ..Settings::default() };
                 work::<N>(shared, parts, model, &settings, hosts, &tell);
             });
         }

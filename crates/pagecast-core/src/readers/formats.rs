@@ -1,9 +1,10 @@
 //! Lists the formats, and reads a workload in one of them.
 
 use super::error::ReadError;
+use super::fio;
 use super::input::Input;
 use super::options::{Options, Replay};
-use super::wfformat;
+use super::{blkparse, csv, iolog, oracle, pct, strace, table, wfformat};
 use crate::trace::{LEVEL_AT, Level, MAGIC, Timing, Trace, Writer};
 use crate::workload::Workload;
 
@@ -81,12 +82,100 @@ impl Format {
 /// The formats that are known.
 pub static FORMATS: &[Format] = &[
     Format {
+        name: "fio",
+        what: "a job file of fio",
+        endings: &[".fio"],
+        matches: fio::matches,
+        level: Level::Files,
+        reader: Reader::Programs(fio::read),
+    },
+    Format {
         name: "trace",
         what: "a recording in binary form",
         endings: &[".pctrace"],
         matches: |head| is_trace(head, Level::Files),
         level: Level::Files,
         reader: Reader::Trace,
+    },
+    Format {
+        name: "csv",
+        what: "a table of operations",
+        endings: &[".csv"],
+        matches: csv::matches,
+        level: Level::Files,
+        reader: Reader::Recording(csv::read),
+    },
+    Format {
+        name: "strace",
+        what: "system calls, by strace -f -ttt -T -y",
+        endings: &[".strace"],
+        matches: strace::matches,
+        level: Level::Files,
+        reader: Reader::Recording(strace::read),
+    },
+    Format {
+        name: "iolog",
+        what: "a log that fio writes with write_iolog",
+        endings: &[".iolog"],
+        matches: iolog::matches,
+        level: Level::Files,
+        reader: Reader::Recording(iolog::read),
+    },
+    Format {
+        name: "pct",
+        what: "a script that the test bed plays",
+        endings: &[".pct"],
+        matches: |_| false,
+        level: Level::Files,
+        reader: Reader::Recording(pct::read),
+    },
+    Format {
+        name: "blkparse",
+        what: "the text of blkparse, requests to a device",
+        endings: &[".blkparse"],
+        matches: blkparse::matches,
+        level: Level::Blocks,
+        reader: Reader::Recording(blkparse::read),
+    },
+    Format {
+        name: "msr",
+        what: "a block trace as those of MSR Cambridge",
+        endings: &[],
+        matches: table::matches_msr,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_msr),
+    },
+    Format {
+        name: "spc",
+        what: "a block trace in the format of SPC",
+        endings: &[".spc"],
+        matches: table::matches_spc,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_spc),
+    },
+    Format {
+        name: "fiu",
+        what: "a block trace as those of FIU",
+        endings: &[],
+        matches: table::matches_fiu,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read_fiu),
+    },
+    Format {
+        name: "table",
+        what: "a block trace as a table; --columns says which column is what",
+        endings: &[],
+        matches: |_| false,
+        level: Level::Blocks,
+        reader: Reader::Recording(table::read),
+    },
+    Format {
+        name: "oracle",
+        what: "libCacheSim's oracleGeneral, requests for objects",
+        endings: &[".oracleGeneral", ".oracleGeneral.bin"],
+        matches: |_| false,
+        level: Level::Objects,
+        reader: Reader::Recording(oracle::read),
     },
     Format {
         name: "block-trace",

@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::error::ReadError;
+use crate::stop;
 
 /// The bytes at the start of a file that tell its format.
 pub const HEAD_BYTES: usize = 4096;
@@ -19,6 +22,8 @@ pub struct Input {
     pub path: Option<PathBuf>,
     /// Its size as it is stored, if that is known: for progress.
     pub stored_bytes: Option<u64>,
+    /// How many of those were read so far.
+    pub read_bytes: Arc<AtomicU64>,
     /// Its first bytes, at most [`HEAD_BYTES`]. They come again from `bytes`.
     pub head: Vec<u8>,
     /// All its bytes.
@@ -38,7 +43,8 @@ impl Input {
         let failed =
             |error: io::Error| ReadError::new(origin, format!("cannot be read: {error}"), "correct the path");
         if path.as_os_str() == "-" {
-            return Self::of(Box::new(BufReader::new(io::stdin())), "<stdin>", None, None);
+            let counted = Counted { from: io::stdin(), count: Arc::default() };
+            return Self::of(Box::new(BufReader::with_capacity(1 << 16, counted)), "<stdin>", None, None);
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
@@ -47,10 +53,11 @@ impl Input {
         }
         let size = metadata.is_file().then_some(metadata.len());
         let plain = if metadata.is_file() { Some(file.try_clone().map_err(failed)?) } else { None };
-        let bytes = BufReader::with_capacity(1 << 18, file);
+        let read_bytes = Arc::new(AtomicU64::new(0));
+        let bytes = BufReader::with_capacity(1 << 18, Counted { from: file, count: read_bytes.clone() });
         let input = Self::of(Box::new(bytes), origin, Some(path.to_owned()), size)?;
         let is_packed = input.is_packed;
-        Ok(Self { plain: plain.filter(|_| !is_packed), ..input })
+        Ok(Self { plain: plain.filter(|_| !is_packed), read_bytes, ..input })
     }
 
     /// Bytes that come from elsewhere.
@@ -77,7 +84,37 @@ impl Input {
         let mut head = Vec::new();
         bytes.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
         let bytes = Box::new(io::Cursor::new(head.clone()).chain(bytes));
-        Ok(Self { origin: origin.to_owned(), path, stored_bytes, head, bytes, is_packed, plain: None })
+        Ok(Self {
+            origin: origin.to_owned(),
+            path,
+            stored_bytes,
+            head,
+            bytes,
+            is_packed,
+            plain: None,
+            read_bytes: Arc::default(),
+        })
+    }
+}
+
+/// A file whose bytes are counted as they are read. A read that a signal interrupts asks whether to stop.
+struct Counted<R> {
+    from: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.from.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => stop::spend(u64::MAX),
+                Err(error) => return Err(error),
+                Ok(length) => {
+                    self.count.fetch_add(length as u64, Relaxed);
+                    return Ok(length);
+                }
+            }
+        }
     }
 }
 

@@ -6,17 +6,32 @@
 //!
 //! Left out: formats that only Python packages read (Darshan, Parquet); the package converts those before.
 
+mod blkparse;
+pub mod csv;
+mod decimal;
 mod error;
+pub mod fio;
 mod formats;
 mod input;
+mod iolog;
+mod lenient;
+mod lines;
 mod options;
+mod oracle;
+mod pct;
 mod placement;
+mod requests;
+pub mod row;
+mod strace;
+mod table;
+#[cfg(test)]
+mod testing;
 mod wfformat;
 
 pub use error::ReadError;
 pub use formats::{FORMATS, Format, Reader, format_called, format_of};
 pub use input::{HEAD_BYTES, Input};
-pub use options::{Compute, ListOrder, Options, Pace, Replay, Workflow};
+pub use options::{Compute, ListOrder, Options, Pace, Replay, Surroundings, Workflow};
 pub use placement::Placement;
 
 pub use crate::trace::Level;

@@ -1,6 +1,9 @@
 //! Says how a workload is read and replayed.
 
+use std::collections::BTreeMap;
+
 use super::placement::Placement;
+use crate::units::Bytes;
 
 /// How a workload is read and replayed.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +18,23 @@ pub struct Options {
     pub replay: Replay,
     /// The columns of a table without a known header: "time=0,op=3,offset=4,bytes=5".
     pub columns: Option<String>,
+    /// What job files ask of the machine and of the shell.
+    pub surroundings: Surroundings,
     /// How the tasks of a workflow are run.
     pub workflow: Workflow,
+}
+
+/// What a job file may ask of the machine and of the shell that it is given to.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The variables of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Memory of the host.
+    pub memory: Bytes,
+    /// Cores of the host.
+    pub cores: u32,
+    /// The size of the disk that the files of the workload go to, if it is known.
+    pub room: Option<Bytes>,
 }
 
 /// How the tasks of a workflow are run.

@@ -1,6 +1,7 @@
 //! Gives the files of a workload their places on a machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the files of a workload are on the machine: a path under a mount stays, every other one goes below a directory.
 #[derive(Clone, Debug, Default)]
@@ -9,9 +10,23 @@ pub struct Placement {
     pub mounts: Vec<String>,
     /// The directory that paths under no mount and relative ones go below; absolute.
     pub dir: String,
+    /// Whether a path has gone there.
+    is_used: Arc<AtomicBool>,
 }
 
 impl Placement {
+    /// The mounts of a host, by path, and the directory for all other paths.
+    #[must_use]
+    pub fn new(mounts: Vec<String>, dir: impl Into<String>) -> Self {
+        Self { mounts, dir: dir.into(), is_used: Arc::default() }
+    }
+
+    /// Whether a path was under no mount.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+
     /// The place of a path of the workload. "." and ".." are worked out as text, so that no path leaves the directory.
     #[must_use]
     pub fn place(&self, path: &str) -> Arc<str> {
@@ -25,9 +40,14 @@ impl Placement {
         }
         let normal = format!("/{}", parts.join("/"));
         let is_mounted = path.starts_with('/') && self.mounts.iter().any(|mount| is_below(&normal, mount));
-        let placed = if is_mounted { normal } else { format!("{}{normal}", self.dir.trim_end_matches('/')) };
+        let placed = if is_mounted { normal } else { self.below_dir(&normal) };
         // A control character would spoil every table that shows the path.
         placed.replace(char::is_control, "?").into()
+    }
+
+    fn below_dir(&self, path: &str) -> String {
+        self.is_used.store(true, Ordering::Relaxed);
+        format!("{}{path}", self.dir.trim_end_matches('/'))
     }
 }
 
@@ -42,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_path_under_no_mount_goes_below_the_directory() {
-        let placement = Placement { mounts: vec!["/data".into(), "/scratch".into()], dir: "/data/in".into() };
+        let placement = Placement::new(vec!["/data".into(), "/scratch".into()], "/data/in");
         let places =
             ["/data/f", "/data", "f", "./a/../b", "../../etc/x", "/usr/lib/x", "/scratch//y/", "/database/z"];
         let placed = places.map(|path| placement.place(path).to_string());
@@ -61,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_root_mount_covers_every_absolute_path() {
-        let placement = Placement { mounts: vec!["/".into()], dir: "/home".into() };
+        let placement = Placement::new(vec!["/".into()], "/home");
         assert_eq!(["/x/y", "x"].map(|path| placement.place(path).to_string()), ["/x/y", "/home/x"]);
     }
 }

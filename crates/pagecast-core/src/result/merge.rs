@@ -42,6 +42,11 @@ impl Merger {
         let whole = &mut self.result;
         whole.end = whole.end.max(result.end);
         add_operations(&mut whole.operations, result.operations, hosts, processes, &paths);
+        whole.counted.merge(
+            result.counted,
+            |process| of_whole(processes, process),
+            |path| of_whole(&paths, path),
+        );
         let TimelineTable { time, host, levels, is_even } = result.timeline;
         whole.timeline.is_even |= is_even;
         whole.timeline.time.extend(time);
@@ -152,6 +157,17 @@ fn reorder<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
 }
 
 impl OperationTable {
+    /// Drops all rows but those of the longest operations, of equal ones the first; gives the duration of the shortest left.
+    pub(crate) fn keep_longest(&mut self, most: usize) -> Nanos {
+        let duration = |row: usize| self.end[row] - self.start[row];
+        let mut kept = order(self.end.len(), |row| std::cmp::Reverse(duration(row)));
+        kept.truncate(most);
+        let shortest = kept.last().map_or(Nanos::ZERO, |&row| duration(row));
+        kept.sort_unstable();
+        self.take_rows(&kept);
+        shortest
+    }
+
     /// Sorts by ends, then by processes, then as each process did them.
     pub(crate) fn sort(&mut self) {
         let key = |row: usize| (self.end[row], self.process[row], self.index[row]);
@@ -159,17 +175,22 @@ impl OperationTable {
             return;
         }
         let order = order(self.end.len(), key);
+        self.take_rows(&order);
+    }
+
+    /// Makes the table of some of its rows, in this order.
+    fn take_rows(&mut self, order: &[usize]) {
         for column in [&mut self.process, &mut self.host, &mut self.index, &mut self.path] {
-            reorder(column, &order);
+            reorder(column, order);
         }
         for column in [&mut self.offset, &mut self.bytes, &mut self.from_cache, &mut self.from_device] {
-            reorder(column, &order);
+            reorder(column, order);
         }
         for column in [&mut self.start, &mut self.end] {
-            reorder(column, &order);
+            reorder(column, order);
         }
-        reorder(&mut self.operation, &order);
-        reorder(&mut self.parts, &order);
+        reorder(&mut self.operation, order);
+        reorder(&mut self.parts, order);
     }
 }
 

@@ -104,6 +104,21 @@ impl Parts {
         }
     }
 
+    /// Scales the parts to another total; what rounding leaves goes to the largest. Nothing if all of them are zero.
+    #[must_use]
+    pub fn scaled_to(&self, time: Nanos) -> Self {
+        let total = self.total();
+        if total == time || total == Nanos::ZERO {
+            return *self;
+        }
+        let scale =
+            |part: Nanos| Nanos((u128::from(part.0) * u128::from(time.0) / u128::from(total.0)) as u64);
+        let mut scaled = Self(self.0.map(scale));
+        let largest = (0..self.0.len()).max_by_key(|&at| (self.0[at], std::cmp::Reverse(at))).unwrap_or(0);
+        scaled.0[largest] += time - scaled.total();
+        scaled
+    }
+
     /// The time of one part.
     #[must_use]
     pub fn get(&self, part: Part) -> Nanos {
@@ -114,5 +129,25 @@ impl Parts {
     #[must_use]
     pub fn total(&self) -> Nanos {
         self.0.iter().copied().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scaled_parts_add_up_and_the_largest_has_the_rest() {
+        let mut parts = Parts::of(Part::CpuCopy, Nanos(1));
+        parts.add(Part::DeviceRead, Nanos(4));
+        parts.add(Part::Queueing, Nanos(1));
+        let scaled = parts.scaled_to(Nanos(10));
+        let shares = [Part::CpuCopy, Part::DeviceRead, Part::Queueing].map(|part| scaled.get(part).0);
+        assert_eq!((shares, scaled.total()), ([1, 8, 1], Nanos(10)));
+        assert_eq!(parts.scaled_to(Nanos(6)), parts);
+        assert_eq!(parts.scaled_to(Nanos::ZERO), Parts::default());
+        assert_eq!(Parts::default().scaled_to(Nanos(7)), Parts::default());
+        let long = Parts::of(Part::Sleep, Nanos::LAST).scaled_to(Nanos(3));
+        assert_eq!(long, Parts::of(Part::Sleep, Nanos(3)));
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::devices::DeviceTable;
 use super::parts::Parts;
+use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
 use crate::units::Nanos;
 
@@ -18,8 +19,10 @@ pub struct SimulationResult {
     pub slots: Vec<Option<u32>>,
     /// Paths, and names of devices and memory cgroups; other tables refer to them by index.
     pub paths: Vec<Arc<str>>,
-    /// One row for each operation, in the order of their ends, then of their processes.
+    /// One row for each operation that is recorded, in the order of their ends, then of their processes.
     pub operations: OperationTable,
+    /// Durations and bytes of operations that are counted as they end; see [`SimulationResult::summary`] for all.
+    pub counted: Counted,
     /// Memory of each host over time.
     pub timeline: TimelineTable,
     /// Writing to each device over time, under the kernel's own rules.

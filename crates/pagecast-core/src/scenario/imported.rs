@@ -3,6 +3,7 @@
 //! A path of the workload stays where a mount covers it; every other one goes below `files_in`. Files that the scenario has by
 //! itself, as `[[file]]`, keep the size that it gives them.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,11 +17,11 @@ use super::schema::IMPORTED;
 use super::slots::{TaskHosts, check_slots};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::Host;
+use crate::machine::{Host, MountSource};
 use crate::nearest::{hint, list};
 use crate::readers::{
-    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Workflow,
-    format_called, format_of,
+    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Surroundings,
+    Workflow, format_called, format_of,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
@@ -63,6 +64,14 @@ pub fn import(
     let workload = format.read(input, &options)?;
     let tasks = TaskHosts::of(&fields, hosts, mounts, &options.placement.dir, &workload)?;
     let Workload { files: its_files, processes: its_processes, mut notes, .. } = workload;
+    if options.placement.is_used() && options.placement.mounts.len() > 1 && fields.node("files_in").is_none()
+    {
+        let dir = &options.placement.dir;
+        let text = format!(
+            "relative paths and those under no mount are below {dir}; files_in names another directory"
+        );
+        notes.push(Note { place: name.clone(), text });
+    }
     notes.extend(tasks.notes().into_iter().map(|text| Note { place: name.clone(), text }));
     for file in its_files {
         let file =
@@ -134,8 +143,10 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
                 .error(what, "write \"recorded\", \"fast\", or a factor above 0 such as \"0.5\"")
         })?,
     };
+    let placement = placement(fields, host)?;
     Ok(Options {
-        placement: placement(fields, host)?,
+        surroundings: surroundings(host, &placement.dir),
+        placement,
         lenient: fields.get("lenient")?.unwrap_or(false),
         pace,
         replay: fields.word("replay", &Replay::ALL)?.unwrap_or_default(),
@@ -144,12 +155,34 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
     })
 }
 
+/// What a job file may ask for: the shell's variables, and the host with the disk that relative paths go to.
+fn surroundings(host: &Host, dir: &str) -> Surroundings {
+    let variable =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
+    let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
+        MountSource::Disk(disk) => host.disks.get(disk),
+        MountSource::Nfs { .. } => None,
+    });
+    Surroundings {
+        environment: std::env::vars_os().filter_map(variable).collect(),
+        memory: host.memory.size,
+        cores: host.cores,
+        room: disk.map(|disk| disk.size),
+    }
+}
+
+fn is_below(path: &str, mount: &str) -> bool {
+    let rest = path.strip_prefix(mount.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 fn workflow(fields: &Fields<'_>) -> Result<Workflow, ScenarioError> {
     let usual = Workflow::default();
     Ok(Workflow {
-        order: fields.word("scheduler", &ListOrder::ALL)?.unwrap_or(usual.order),
+        order: fields.word("task_order", &ListOrder::ALL)?.unwrap_or(usual.order),
         compute: fields.word("compute", &Compute::ALL)?.unwrap_or(usual.compute),
-        speed: fields.get("speed")?.unwrap_or(usual.speed),
+        speed: fields.get("core_speed")?.unwrap_or(usual.speed),
         on_recorded_machines: fields.word("machines", &[true, false])?.unwrap_or(usual.on_recorded_machines),
     })
 }
@@ -164,18 +197,17 @@ fn first_host(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioE
 
 fn placement(fields: &Fields<'_>, host: &Host) -> Result<Placement, ScenarioError> {
     let mounts: Vec<String> = host.mounts.iter().map(|mount| mount.path.clone()).collect();
-    let dir = match (fields.get::<String>("files_in")?, mounts.as_slice()) {
-        (Some(dir), _) => dir,
-        (None, [only]) => only.clone(),
-        (None, mounts) if mounts.iter().any(|mount| mount == "/") => "/".to_owned(),
-        (None, mounts) => {
-            let mounts: Vec<&str> = mounts.iter().map(String::as_str).collect();
-            let known = if mounts.is_empty() { "none".to_owned() } else { list(&mounts) };
-            let what = format!("it is not said where on host `{}` the files of a workload are", host.name);
-            return Err(fields.at.error(what, format!("add files_in = \"/...\" (mounts: {known})")));
-        }
+    let dir = match fields.get::<String>("files_in")? {
+        Some(dir) => dir,
+        None => match mounts.iter().find(|mount| *mount == "/").or(mounts.first()) {
+            Some(mount) => mount.clone(),
+            None => {
+                let what = format!("host `{}` has no mount for the files of a workload", host.name);
+                return Err(fields.at.error(what, "give the machine a [machine.mount.\"/data\"]"));
+            }
+        },
     };
-    Ok(Placement { mounts, dir })
+    Ok(Placement::new(mounts, dir))
 }
 
 fn open(fields: &Fields<'_>, base: &Path) -> Result<(Input, String), ScenarioError> {

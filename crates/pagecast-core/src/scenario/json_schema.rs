@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::print::default_of;
-use super::schema::{OPERATIONS, SCENARIO};
+use super::schema::{OF_OPERATIONS, OPERATIONS, SCENARIO};
 use crate::keys::Otherwise;
 use crate::keys::{Key, Kind, Schema};
 
@@ -22,8 +22,9 @@ const NUMBER: &str = r"^\s*[0-9][0-9_.]*\s*$";
 #[must_use]
 pub fn json_schema() -> String {
     let mut definitions = Map::new();
-    let mut root = table(&SCENARIO, &mut definitions);
-    let operations: Vec<Value> = OPERATIONS.iter().map(|each| table(each, &mut definitions)).collect();
+    let mut root = table(&SCENARIO, &[], &mut definitions);
+    let operations: Vec<Value> =
+        OPERATIONS.iter().map(|each| table(each, &OF_OPERATIONS, &mut definitions)).collect();
     definitions.insert("operation".to_owned(), json!({ "anyOf": operations }));
     let root_keys = root.as_object_mut().expect("a table is an object");
     root_keys.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
@@ -34,10 +35,10 @@ pub fn json_schema() -> String {
     text
 }
 
-/// A table. What a machine must have may come from `from`, so nothing is required there.
-fn table(schema: &'static Schema, definitions: &mut Map<String, Value>) -> Value {
+/// A table that may have keys beside those of its schema. What a machine must have may come from `from`, so nothing is required there.
+fn table(schema: &'static Schema, common: &'static [Key], definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
-    for key in schema.keys {
+    for key in schema.keys.iter().chain(common) {
         properties.insert(key.name.to_owned(), property(key, definitions));
     }
     let may_be_elsewhere = ["machine", "memory", "disk", "mount"].contains(&schema.name);
@@ -119,7 +120,7 @@ fn reference(schema: &'static Schema, definitions: &mut Map<String, Value>) -> V
     if !definitions.contains_key(schema.name) {
         // Its place is taken first, in case the schema contains itself.
         definitions.insert(schema.name.to_owned(), Value::Null);
-        let definition = table(schema, definitions);
+        let definition = table(schema, &[], definitions);
         definitions.insert(schema.name.to_owned(), definition);
     }
     json!({ "$ref": format!("#/definitions/{}", schema.name) })

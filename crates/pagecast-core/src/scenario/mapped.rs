@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn what_is_no_part_of_it_is_refused() {
         let error = |operation| refusal(&scenario(operation));
-        assert_snapshot!(error("{ mmap_read = '/data/f', call = '1 kB' }"), @"x.toml:5: unknown key `call` in mmap_read; known keys: `mmap_read`, `offset`, `size`, `advice`");
+        assert_snapshot!(error("{ mmap_read = '/data/f', call = '1 kB' }"), @"x.toml:5: unknown key `call` in mmap_read; known keys: `mmap_read`, `offset`, `size`, `advice`, `not_before`");
         assert_snapshot!(error("{ mmap_write = '/data/f', advice = 'dontneed' }"), @r#"x.toml:5: `advice` cannot be "dontneed"; known words: `normal`, `sequential`, `random`"#);
         assert_snapshot!(error("{ msync = '/data/f', async = 1 }"), @"x.toml:5: `async` is the number 1, but must be true or false; write for example async = true");
     }

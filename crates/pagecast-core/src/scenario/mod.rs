@@ -42,6 +42,7 @@ mod network;
 mod overrides;
 mod part;
 mod paths;
+mod patterns;
 mod print;
 mod processes;
 mod program;

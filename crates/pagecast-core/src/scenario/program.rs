@@ -6,10 +6,10 @@ use super::braces::{Copies, Loop, Pattern, Scope, has_copy_number};
 use super::document::{Node, Place, Table, Value, shorten};
 use super::mapped;
 use super::paths::normalise;
-use super::schema::OPERATIONS;
-use super::script::Step;
+use super::schema::{OF_OPERATIONS, OPERATIONS};
+use super::script::{Rounds, Step};
 use super::table::Fields;
-use super::{copies, names, streams};
+use super::{copies, names, patterns, streams};
 use crate::error::ScenarioError;
 use crate::keys::{Key, Kind, Schema};
 use crate::nearest::hint;
@@ -83,11 +83,24 @@ pub fn differs_by_copy(list: &[Node]) -> Result<bool, ScenarioError> {
             let differs = match &entry.node.value {
                 Value::Text(text) => !is_shared && has_copy_number(text, &entry.node.at)?,
                 Value::List(inner) => differs_by_copy(inner)?,
+                Value::Table(inner) => has_copy_number_in(inner)?,
                 _ => false,
             };
             if differs {
                 return Ok(true);
             }
+        }
+    }
+    Ok(false)
+}
+
+/// True if `{n}` stands in a value of a table inside an operation.
+fn has_copy_number_in(table: &Table) -> Result<bool, ScenarioError> {
+    for entry in &table.entries {
+        if let Value::Text(text) = &entry.node.value
+            && has_copy_number(text, &entry.node.at)?
+        {
+            return Ok(true);
         }
     }
     Ok(false)
@@ -119,15 +132,16 @@ impl Reader {
 
     fn operation(&mut self, node: &Node, scope: Scope<'_>) -> Result<(), ScenarioError> {
         let schema = the_verb(node)?;
-        let fields = Fields::open(node, schema, schema.name)?.within(scope);
-        if schema.name == "repeat" {
-            return self.repeat(&fields, scope);
+        let fields = Fields::open_with(node, schema, &OF_OPERATIONS, schema.name)?.within(scope);
+        if fields.has_key("do") {
+            return self.repeat(schema.name, &fields, scope);
         }
         let named = text_of(&fields, &schema.keys[0], scope)?;
         let text = named.as_ref().map_or_else(String::new, |text| text.render(&scope.first_numbers()));
         let line = (node.at.line > 0).then_some(node.at.line);
-        let mut operation =
-            Operation { line, fd: descriptor(&fields)?, ..action(schema.name, text.into(), &fields)?.into() };
+        let action = action(schema.name, text.into(), &fields)?;
+        let operation = Operation { line, fd: descriptor(&fields)?, ..action.into() };
+        let mut operation = patterns::with_arrival(operation, &fields)?;
         let pattern = named.clone().filter(|text| !text.is_constant());
         let target = copies::target_of(&mut operation.action, &fields, named.as_ref(), scope)?;
         if let Some(text) = named {
@@ -146,19 +160,38 @@ impl Reader {
         Ok(())
     }
 
-    fn repeat(&mut self, fields: &Fields<'_>, scope: Scope<'_>) -> Result<(), ScenarioError> {
+    fn repeat(&mut self, verb: &str, fields: &Fields<'_>, scope: Scope<'_>) -> Result<(), ScenarioError> {
         let list = fields.list("do")?;
         if list.is_empty() {
-            return Err(fields
-                .place("do")
-                .error("`do` of a `repeat` is empty", "put operations into it or remove it"));
+            let what = format!("`do` of a `{verb}` is empty");
+            return Err(fields.place("do").error(what, "put operations into it or remove it"));
+        }
+        if fields.node("not_before").is_some() {
+            let at = fields.place("not_before");
+            return Err(at.error("a loop has no `not_before`", "give it to the first of its operations"));
+        }
+        if verb == "repeat_for" {
+            let time = fields.need("repeat_for")?;
+            return self.rounds(list, 1, Rounds::For(time), None, scope);
         }
         let (times, name) = (fields.need("repeat")?, fields.get::<String>("as")?);
-        let inside = Loop { name: name.as_deref(), outer: scope.innermost };
+        self.rounds(list, times, Rounds::Times(times), name.as_deref(), scope)
+    }
+
+    /// Reads what is done in each round of a loop; `times` is how many are known to be.
+    fn rounds(
+        &mut self,
+        list: &[Node],
+        times: u32,
+        rounds: Rounds,
+        name: Option<&str>,
+        scope: Scope<'_>,
+    ) -> Result<(), ScenarioError> {
+        let inside = Loop { name, outer: scope.innermost };
         let had_exited = self.has_exited;
         // What is never done is read for its errors only.
         self.has_exited |= times == 0;
-        self.steps.push(Step::Begin { times });
+        self.steps.push(Step::Begin { rounds });
         self.rounds.push(times.max(1));
         let begin = self.steps.len();
         self.operations(list, Scope { innermost: Some(&inside), ..scope })?;
@@ -169,7 +202,7 @@ impl Reader {
         if times == 0 || self.steps.len() == begin {
             self.steps.truncate(begin - 1);
         } else {
-            self.steps.push(Step::End { begin, times });
+            self.steps.push(Step::End { begin, rounds });
         }
         Ok(())
     }
@@ -246,14 +279,17 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             truncate: flag("truncate")?,
             flags: fields.words("flags", &OpenFlag::ALL)?.into_iter().collect(),
         },
-        "read" => Action::Read {
-            path: text,
-            offset: offset()?,
-            bytes: fields.get("size")?,
-            call: fields.get("call")?,
-            vector: vector()?,
-            buffer: fields.word("buffer", &[Buffer::Reused, Buffer::Fresh])?.unwrap_or_default(),
-        },
+        "read" => {
+            let read = Action::Read {
+                path: text,
+                offset: offset()?,
+                bytes: fields.get("size")?,
+                call: fields.get("call")?,
+                vector: vector()?,
+                buffer: fields.word("buffer", &[Buffer::Reused, Buffer::Fresh])?.unwrap_or_default(),
+            };
+            patterns::with_pattern(read, fields)?
+        }
         "write" => {
             let offset = match (flag("append")?, offset()?) {
                 (true, Some(_)) => {
@@ -265,7 +301,8 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
                 (false, offset) => offset.or_else(|| fields.node("fd").is_none().then_some(0)),
             };
             let (bytes, call) = (fields.need("size")?, fields.get("call")?);
-            Action::Write { path: text, offset, bytes, call, vector: vector()? }
+            let write = Action::Write { path: text, offset, bytes, call, vector: vector()? };
+            patterns::with_pattern(write, fields)?
         }
         "copy" => copies::action(text, fields)?,
         "fsync" => Action::Fsync { path: text },
@@ -300,6 +337,10 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
         "free" => Action::Free { bytes: free(fields)? },
         "wait" => Action::Wait { event: text },
         "signal" => Action::Signal { event: text },
+        "drain" => {
+            fields.need::<bool>("drain")?;
+            Action::Drain
+        }
         "exit" => {
             fields.need::<bool>("exit")?;
             Action::Exit
@@ -328,12 +369,14 @@ fn free(fields: &Fields<'_>) -> Result<Option<Bytes>, ScenarioError> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use insta::assert_snapshot;
 
     use super::*;
     use crate::scenario::testing::{MACHINE, read, refusal};
     use crate::units::Nanos;
-    use crate::workload::OpenFlags;
+    use crate::workload::{AsyncBy, OpenFlags};
 
     fn scenario(operations: &str) -> String {
         format!("{MACHINE}\n[[process]]\nname = 'p{{n}}'\ncount = 2\ndo = [\n{operations} ]")
@@ -468,6 +511,62 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_goes_on_for_a_time() {
+        let text = scenario(
+            "{ repeat_for = '2 s', do = [ { sleep = '1 s' }, { repeat = 2, do = [ { signal = 'a' } ] } ] }, { exit = true }",
+        );
+        let mut run = read(&text, &[]).unwrap().processes[0].program.start().unwrap();
+        let mut names = |now: u64| {
+            let operation = run.next(Nanos(now * 1_000_000_000)).unwrap().expect("there is one more");
+            operation.action.name()
+        };
+        let found = [0, 1, 1, 1, 2, 2, 2].map(&mut names);
+        assert_eq!(found, ["sleep", "signal", "signal", "sleep", "signal", "signal", "exit"]);
+    }
+
+    #[test]
+    fn a_loop_whose_rounds_take_no_time_is_given_up() {
+        let text = scenario("{ repeat_for = '2 s', do = [ { signal = 'a' } ] }");
+        let mut run = read(&text, &[]).unwrap().processes[0].program.start().unwrap();
+        let error = (0..2_000_000).find_map(|_| run.next(Nanos::ZERO).err()).expect("it ends");
+        assert_snapshot!(error.0.to_string(), @"a `repeat_for` of 2.000 s has 1000000 rounds that take no time; use `repeat`, or add a sleep");
+    }
+
+    #[test]
+    fn an_operation_knows_when_and_how_it_is_begun() {
+        let file = "\n[[file]]\npath = '/data/f'\nsize = '4 KiB'";
+        let operation = |text: &str| {
+            let processes = read(&(scenario(text) + file), &[]).unwrap().processes;
+            processes[0].program.start().unwrap().next(Nanos::ZERO).unwrap().expect("there is one")
+        };
+        let depth = NonZeroU32::new(4);
+        let found =
+            operation("{ read = '/data/f', size = '4 KiB', depth = 4, by = 'io_uring', not_before = '2 s' }");
+        assert_eq!(
+            (found.depth, found.by, found.not_before),
+            (depth, AsyncBy::IoUring, Some(Nanos(2_000_000_000)))
+        );
+        let found = operation("{ fsync = '/data/f', depth = 4 }");
+        assert_eq!((found.depth, found.by), (depth, AsyncBy::Threads));
+        assert_eq!(operation("{ drain = true, not_before = '1 s' }").action, Action::Drain);
+        assert_eq!(operation("{ sleep = '1 s', not_before = '1 s' }").not_before, Some(Nanos(1_000_000_000)));
+    }
+
+    #[test]
+    fn what_is_not_asynchronous_has_no_depth() {
+        assert_snapshot!(error("{ read = '/data/f', call = '4 KiB', depth = 4 }"), @"x.toml:6: an asynchronous operation is one call, so it has no `call`; for many calls at once write pattern = { depth = 16 }");
+        assert_snapshot!(error("{ read = '/data/f', buffer = 'fresh', depth = 4 }"), @"x.toml:6: an asynchronous read uses its buffer again; remove `buffer`, or write { alloc = ... } before it");
+        assert_snapshot!(error("{ read = '/data/f', call = '4 KiB', pattern = { backwards = true }, depth = 4 }"), @"x.toml:6: the process waits for the end of a pattern, whose calls have their own `depth`; put it into the pattern: pattern = { depth = 16 }");
+        assert_snapshot!(error("{ read = '/data/f', by = 'libaio' }"), @"x.toml:6: `by` is about operations or calls at once, and there is no `depth`; add depth = 16");
+        assert_snapshot!(error("{ read = '/data/f', depth = 0 }"), @"x.toml:6: `depth` is the number 0, but must be a whole number from 1 to 65536; write for example depth = 1");
+        assert_snapshot!(error("{ fsync = '/data/f', depth = 4, by = 'aio' }"), @r#"x.toml:6: `by` cannot be "aio"; known words: `threads`, `libaio`, `io_uring`, `posix_aio`"#);
+        assert_snapshot!(error("{ close = '/data/f', depth = 4 }"), @"x.toml:6: unknown key `depth` in close; known keys: `close`, `fd`, `not_before`");
+        assert_snapshot!(error("{ repeat = 2, not_before = '1 s', do = [ { sleep = '1 s' } ] }"), @"x.toml:6: a loop has no `not_before`; give it to the first of its operations");
+        assert_snapshot!(error("{ repeat_for = '1 s', do = [] }"), @"x.toml:6: `do` of a `repeat_for` is empty; put operations into it or remove it");
+        assert_snapshot!(error("{ repeat_for = '1 s', as = 'k', do = [ { sleep = '1 s' } ] }"), @"x.toml:6: unknown key `as` in repeat_for; known keys: `repeat_for`, `do`, `not_before`");
+    }
+
+    #[test]
     fn loops_nest() {
         let text = "{ repeat = 2, do = [ { sleep = '1 s' }, { repeat = 3, do = [ { sleep = '2 s' } ] } ] }, { sleep = '3 s' }";
         let seconds = actions(text).into_iter().map(|action| match action {
@@ -589,7 +688,7 @@ mod tests {
     #[test]
     fn no_verb_is_refused() {
         assert_snapshot!(error("{ raed = '/data/f' }"), @"x.toml:6: an operation has no verb; it has `raed`; did you mean `read`?");
-        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 31 more");
+        assert_snapshot!(error("{ size = '1 B' }"), @"x.toml:6: an operation has no verb; it has `size`; verbs: `read`, `write`, `open`, `fsync`, `fdatasync`, `sync`, `syncfs`, `sync_file_range`, `readahead`, `close`, `truncate`, `unlink` and 33 more");
         assert_snapshot!(error("{}"), @r#"x.toml:6: an operation is empty; write for example { read = "/data/f1" }"#);
         assert_snapshot!(error("'read'"), @r#"x.toml:6: an operation is the string "read", but must be a table; write for example { read = "/data/f1" }"#);
     }

@@ -3,8 +3,9 @@
 
 use super::names::FD;
 use super::part::{CALL, OFFSET, PART};
+use super::patterns::{BY, DEPTH, FOR, NOT_BEFORE, PATTERN, RATE, RATE_IOPS};
 use super::residency::Residency;
-use super::{copies, mapped, names, streams};
+use super::{copies, mapped, names, patterns, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
 use crate::readers::{Compute, ListOrder, Replay};
@@ -163,7 +164,7 @@ pub static IMPORTED: Schema = Schema {
         may(
             "files_in",
             Kind::Path,
-            "Directory for its relative paths and those under no mount; default: the only mount, or /",
+            "Directory for its relative paths and those under no mount; default: /, or the first mount",
         ),
         may(
             "pace",
@@ -196,7 +197,7 @@ pub static IMPORTED: Schema = Schema {
             "Where a task runs that was recorded on a machine: \"recorded\" (the default), the host of that name, or hosts in turn; \"any\": the first host with free cores",
         ),
         may(
-            "scheduler",
+            "task_order",
             Kind::Word(&ListOrder::NAMES),
             "Which task that is ready gets free cores: \"fifo\" (the default), the first; \"depth\": the one with the longest path to the end; \"priority\": the one with the highest",
         ),
@@ -206,7 +207,7 @@ pub static IMPORTED: Schema = Schema {
             "How long a task computes: \"runtime\" (the default), all of its recorded runtime; \"cpu\": its recorded use of processors",
         ),
         may(
-            "speed",
+            "core_speed",
             Kind::Number(1e-6, 1e6),
             "How many times as fast as the recorded cores those of the machine are; default 1",
         ),
@@ -219,8 +220,11 @@ const VECTOR: Key = may(
     "In how many places of memory a call has its bytes; default 1",
 );
 
+/// The keys of every operation beside its own.
+pub static OF_OPERATIONS: [Key; 1] = [NOT_BEFORE];
+
 /// The operations. The first key of each is its verb.
-pub static OPERATIONS: [Schema; 43] = [
+pub static OPERATIONS: [Schema; 45] = [
     Schema {
         name: "read",
         keys: &[
@@ -230,6 +234,12 @@ pub static OPERATIONS: [Schema; 43] = [
             CALL,
             VECTOR,
             may("buffer", Kind::Word(&Buffer::NAMES), "\"fresh\" is new memory, held until free or exit"),
+            PATTERN,
+            RATE,
+            RATE_IOPS,
+            FOR,
+            DEPTH,
+            BY,
             FD,
         ],
     },
@@ -242,6 +252,12 @@ pub static OPERATIONS: [Schema; 43] = [
             may("append", Kind::Flag, "Starts at the end of the file"),
             CALL,
             VECTOR,
+            PATTERN,
+            RATE,
+            RATE_IOPS,
+            FOR,
+            DEPTH,
+            BY,
             FD,
         ],
     },
@@ -255,10 +271,18 @@ pub static OPERATIONS: [Schema; 43] = [
             FD,
         ],
     },
-    Schema { name: "fsync", keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages"), FD] },
+    Schema {
+        name: "fsync",
+        keys: &[must("fsync", Kind::Path, "Writes the file's dirty pages"), DEPTH, BY, FD],
+    },
     Schema {
         name: "fdatasync",
-        keys: &[must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times"), FD],
+        keys: &[
+            must("fdatasync", Kind::Path, "Writes the file's dirty pages, without its times"),
+            DEPTH,
+            BY,
+            FD,
+        ],
     },
     Schema { name: "sync", keys: &[must("sync", Kind::True, "Writes all dirty pages of the host")] },
     Schema {
@@ -340,6 +364,18 @@ pub static OPERATIONS: [Schema; 43] = [
             must("do", Kind::Program, "The operations"),
         ],
     },
+    Schema {
+        name: "repeat_for",
+        keys: &[
+            must(
+                "repeat_for",
+                Kind::Time,
+                "Begins several operations again and again until this time is over",
+            ),
+            must("do", Kind::Program, "The operations"),
+        ],
+    },
+    patterns::DRAIN,
 ];
 
 #[cfg(test)]

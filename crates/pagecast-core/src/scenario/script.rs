@@ -6,10 +6,14 @@
 use std::sync::Arc;
 
 use super::braces::Pattern;
+use crate::units::Nanos;
 use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource, SameProgram};
 
 /// How many names of events a process may have for them to be listed before it runs.
 const MOST_EVENTS: usize = 100_000;
+
+/// How many rounds of a loop over a time may take none: so many operations may be under way at once.
+const MOST_IDLE: u32 = 1_000_000;
 
 /// What a script does next. Loops are flat, so that a run needs no more than a position and a few counters.
 #[derive(Debug)]
@@ -25,16 +29,35 @@ pub enum Step {
     },
     /// A loop begins.
     Begin {
-        /// How many rounds it has, at least one.
-        times: u32,
+        /// How many rounds it has.
+        rounds: Rounds,
     },
     /// A loop ends.
     End {
         /// Where it goes on if rounds are left.
         begin: usize,
         /// How many rounds it has.
-        times: u32,
+        rounds: Rounds,
     },
+}
+
+/// The number of rounds of a loop.
+#[derive(Clone, Copy, Debug)]
+pub enum Rounds {
+    /// So many, at least one.
+    Times(u32),
+    /// One more as long as this time is not over.
+    For(Nanos),
+}
+
+impl Rounds {
+    /// How many there are at least.
+    fn known(self) -> u32 {
+        match self {
+            Self::Times(times) => times,
+            Self::For(_) => 1,
+        }
+    }
 }
 
 /// How many operations that take no time a run of the steps has at most.
@@ -49,8 +72,8 @@ pub fn empty_operations(steps: &[Step]) -> u64 {
             }
             Step::Do { operation, .. } if operation.action == Action::Exit => break,
             Step::Do { operation, .. } => u64::from(operation.action.takes_no_time()),
-            Step::End { times, .. } => {
-                sums.pop().expect("a loop that ends has begun").saturating_mul(u64::from(*times))
+            Step::End { rounds, .. } => {
+                sums.pop().expect("a loop that ends has begun").saturating_mul(u64::from(rounds.known()))
             }
         };
         let around = sums.last_mut().expect("the program is around all loops");
@@ -70,14 +93,14 @@ pub struct CopyProgram {
 impl ProgramSource for CopyProgram {
     fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
         let steps = Arc::clone(&self.steps);
-        Ok(Box::new(Run { steps, numbers: vec![self.n], next: 0 }))
+        Ok(Box::new(Run { steps, numbers: vec![self.n], began: Vec::new(), next: 0 }))
     }
 
     fn events(&self) -> Option<ProgramEvents> {
         let (mut events, mut rounds) = (ProgramEvents::default(), Vec::new());
         for step in self.steps.iter() {
             match step {
-                Step::Begin { times } => rounds.push(*times),
+                Step::Begin { rounds: of_loop } => rounds.push(of_loop.known()),
                 Step::End { .. } => drop(rounds.pop()),
                 Step::Do { operation, pattern: None, .. } => events.note(&operation.action),
                 Step::Do { operation, pattern: Some(pattern), .. } if operation.action.has_event() => {
@@ -97,7 +120,14 @@ impl ProgramSource for CopyProgram {
             Step::Do { pattern, target, .. } => pattern.iter().chain(target).any(|each| each.has(0)),
             _ => false,
         };
-        let copy = self.steps.iter().any(has_number).then_some(self.n);
+        // Random orders differ by the names of processes.
+        let is_random = |step: &Step| match step {
+            Step::Do { operation, .. } => {
+                matches!(&operation.action, Action::Pattern(pattern) if pattern.is_random())
+            }
+            _ => false,
+        };
+        let copy = self.steps.iter().any(|step| has_number(step) || is_random(step)).then_some(self.n);
         Some(SameProgram { shared: self.steps.as_ptr().addr(), copy })
     }
 }
@@ -122,17 +152,17 @@ struct Run {
     next: usize,
     /// Of the copy, and of the round of each loop that has begun.
     numbers: Vec<u32>,
+    /// When each loop over a time began, when its round did, and how many rounds ago time has passed.
+    began: Vec<(Nanos, Nanos, u32)>,
 }
 
-impl Iterator for Run {
-    type Item = Operation;
-
-    fn next(&mut self) -> Option<Operation> {
+impl Program for Run {
+    fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError> {
         loop {
-            let step = self.steps.get(self.next)?;
+            let Some(step) = self.steps.get(self.next) else { return Ok(None) };
             self.next += 1;
-            match step {
-                Step::Do { operation, pattern, target } => {
+            match *step {
+                Step::Do { ref operation, ref pattern, ref target } => {
                     let mut operation = match pattern {
                         None => (**operation).clone(),
                         Some(pattern) => with_text((**operation).clone(), pattern.render(&self.numbers)),
@@ -140,18 +170,51 @@ impl Iterator for Run {
                     if let (Some(target), Some(to)) = (target, operation.action.target_mut()) {
                         *to = target.render(&self.numbers).into();
                     }
-                    return Some(operation);
+                    return Ok(Some(operation));
                 }
-                Step::Begin { .. } => self.numbers.push(1),
-                Step::End { begin, times } => {
-                    let round = self.numbers.last_mut().expect("a loop that ends has begun");
-                    if *round < *times {
-                        *round += 1;
-                        self.next = *begin;
+                Step::Begin { rounds } => {
+                    self.numbers.push(1);
+                    if let Rounds::For(_) = rounds {
+                        self.began.push((now, now, 0));
+                    }
+                }
+                Step::End { begin, rounds } => {
+                    if self.has_next_round(rounds, now)? {
+                        self.next = begin;
                     } else {
                         self.numbers.pop();
                     }
                 }
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Begins the next round of the innermost loop, if there is one.
+    fn has_next_round(&mut self, rounds: Rounds, now: Nanos) -> Result<bool, ProgramError> {
+        let round = self.numbers.last_mut().expect("a loop that ends has begun");
+        match rounds {
+            Rounds::Times(times) => {
+                let has_next = *round < times;
+                *round += u32::from(has_next);
+                Ok(has_next)
+            }
+            Rounds::For(time) => {
+                let (start, last, idle) = self.began.last_mut().expect("a loop that ends has begun");
+                *idle = if *last == now { *idle + 1 } else { 0 };
+                *last = now;
+                if *idle > MOST_IDLE {
+                    let text = format!(
+                        "a `repeat_for` of {time} has {MOST_IDLE} rounds that take no time; use `repeat`, or add a sleep"
+                    );
+                    return Err(ProgramError(text.into()));
+                }
+                let has_next = now - *start < time;
+                if !has_next {
+                    self.began.pop();
+                }
+                Ok(has_next)
             }
         }
     }
@@ -185,6 +248,7 @@ fn with_text(mut operation: Operation, text: String) -> Operation {
         | Action::Readahead { path, .. }
         | Action::Wait { event: path }
         | Action::Signal { event: path } => *path = text.into(),
+        Action::Pattern(pattern) => pattern.path = text.into(),
         action => panic!("`{}` has neither path nor event, so it has no pattern", action.name()),
     }
     operation

@@ -307,6 +307,6 @@ mod tests {
         assert_snapshot!(why("hosts = ['one', 'server']"), @r#"x.toml:8: host `server` does not see "/data" of host `one`; mount it there by `nfs`, or leave that host out"#);
         assert_snapshot!(why("hosts = ['one']\nhost = 'one'"), @"x.toml:8: a workload has `host` and `hosts`; remove one of them");
         assert_snapshot!(why("hosts = []"), @"x.toml:8: `hosts` is empty; name the hosts that tasks may run on, or leave it out");
-        assert_snapshot!(why("scheduler = 'lifo'"), @r#"x.toml:8: `scheduler` cannot be "lifo"; did you mean `fifo`?"#);
+        assert_snapshot!(why("task_order = 'lifo'"), @r#"x.toml:8: `task_order` cannot be "lifo"; did you mean `fifo`?"#);
     }
 }

@@ -18,6 +18,8 @@ pub struct Fields<'a> {
     pub title: Cow<'a, str>,
     table: &'a Table,
     schema: &'static Schema,
+    /// Keys that it may have beside those of its schema.
+    common: &'static [Key],
     scope: Scope<'a>,
 }
 
@@ -58,21 +60,37 @@ impl<'a> Fields<'a> {
         schema: &'static Schema,
         title: impl Into<Cow<'a, str>>,
     ) -> Result<Self, ScenarioError> {
+        Self::open_with(node, schema, &[], title)
+    }
+
+    /// The same of a table that may have keys beside those of its schema.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_with(
+        node: &'a Node,
+        schema: &'static Schema,
+        common: &'static [Key],
+        title: impl Into<Cow<'a, str>>,
+    ) -> Result<Self, ScenarioError> {
         let title = title.into();
         let Value::Table(table) = &node.value else {
             return Err(node.at.error(format!("{title} is {}, but must be a table", node.describe()), ""));
         };
         for entry in &table.entries {
-            if schema.key(&entry.key).is_none() {
+            if schema.key(&entry.key).is_none() && common.iter().all(|key| key.name != entry.key) {
                 let what = format!("unknown key `{}` in {title}", shorten(&entry.key));
                 let remedy = match one_table_down(schema, &entry.key) {
                     Some(path) => format!("did you mean `{path}`?"),
-                    None => hint(&entry.key, schema.names(), "known keys"),
+                    None => {
+                        let common = common.iter().map(|key| key.name);
+                        hint(&entry.key, schema.names().chain(common), "known keys")
+                    }
                 };
                 return Err(entry.at.error(what, remedy));
             }
         }
-        let fields = Self { at: &node.at, title, table, schema, scope: Scope::of(Copies::Never) };
+        let fields = Self { at: &node.at, title, table, schema, common, scope: Scope::of(Copies::Never) };
         match schema.keys.iter().find(|key| key.is_required && table.get(key.name).is_none()) {
             Some(key) => Err(fields.missing(key)),
             None => Ok(fields),
@@ -118,12 +136,16 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// If it is no table, has unknown keys, or lacks some.
     pub fn inner(&self, key: &str, schema: &'static Schema) -> Result<Option<Fields<'a>>, ScenarioError> {
-        self.node(key).map(|node| Fields::open(node, schema, self.inside(key))).transpose()
+        let open = |node| Ok(Fields::open(node, schema, self.inside(key))?.within(self.scope));
+        self.node(key).map(open).transpose()
     }
 
-    /// The name of a table inside this one: "[machine]" and "memory" make "[machine.memory]".
+    /// The name of a table inside this one: "[machine]" and "memory" make "[machine.memory]", "read" and "pattern" "read.pattern".
     pub fn inside(&self, key: &str) -> String {
-        format!("{}.{key}]", self.title.trim_end_matches(']'))
+        match self.title.strip_suffix(']') {
+            Some(title) => format!("{title}.{key}]"),
+            None => format!("{}.{key}", self.title),
+        }
     }
 
     /// The values of all keys that are there and that a field can hold.
@@ -153,7 +175,11 @@ impl<'a> Fields<'a> {
 
     /// True if the schema has a key.
     pub fn has_key(&self, key: &str) -> bool {
-        self.schema.key(key).is_some()
+        self.key(key).is_some()
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        self.schema.key(name).or_else(|| self.common.iter().find(|key| key.name == name))
     }
 
     /// The value as it was written.
@@ -171,7 +197,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// If it is not what the key holds.
     pub fn get<T: FromNode>(&self, key: &'static str) -> Result<Option<T>, ScenarioError> {
-        let kind = &self.schema.key(key).expect("a reader asks only for keys of its schema").kind;
+        let kind = &self.key(key).expect("a reader asks only for keys of its schema").kind;
         let given = self.node(key).map(|node| Given { key, node, kind, scope: self.scope });
         given.map(|given| T::from_node(&given)).transpose()
     }

@@ -177,6 +177,7 @@ fn pattern(bits: &mut Bits<'_>, path: Arc<str>) -> Option<Pattern> {
         offset: bits.number()?,
         range: maybe(bits)?,
         bytes: maybe(bits)?,
+        time: maybe(bits)?.map(|Bytes(time)| Nanos(time)),
         call: Bytes(bits.number()?),
         order: match bits.byte()? {
             order::SEQUENTIAL => Order::Sequential,
@@ -190,6 +191,12 @@ fn pattern(bits: &mut Bits<'_>, path: Arc<str>) -> Option<Pattern> {
         },
         write_share: bits.real()?,
         depth: bits.small()?,
+        by: word(bits, &AsyncBy::ALL)?,
+        rate: match bits.byte()? {
+            0 => None,
+            1 => Some(bits.real()?),
+            _ => return None,
+        },
         seed: bits.number()?,
     })
 }

@@ -208,10 +208,12 @@ fn transfer(
 }
 
 fn pattern_fields(out: &mut Vec<u8>, pattern: &Pattern) {
-    let Pattern { path: _, offset, range, bytes, call, order, write_share, depth, seed } = pattern;
+    let Pattern { path: _, offset, range, bytes, time, call, order, .. } = pattern;
+    let Pattern { write_share, depth, by, rate, seed, .. } = pattern;
     put(out, *offset);
     maybe(out, *range);
     maybe(out, *bytes);
+    maybe(out, time.map(|time| Bytes(time.0)));
     put(out, call.0);
     match *order {
         Order::Sequential => out.push(order::SEQUENTIAL),
@@ -227,6 +229,11 @@ fn pattern_fields(out: &mut Vec<u8>, pattern: &Pattern) {
     }
     out.extend_from_slice(&write_share.to_le_bytes());
     put(out, (*depth).into());
+    out.push(*by as u8);
+    match rate {
+        None => out.push(0),
+        Some(rate) => real(out, 1, *rate),
+    }
     put(out, *seed);
 }
 

@@ -27,6 +27,7 @@ mod header;
 mod inner;
 mod intern;
 mod merge;
+mod object_lru;
 mod open;
 mod program;
 mod record;
@@ -34,7 +35,7 @@ mod sizes;
 mod store;
 mod tables;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod varint;
@@ -43,6 +44,7 @@ mod writer;
 pub use error::TraceError;
 pub use header::{LEVEL_AT, Level, MAGIC, VERSION};
 pub use merge::Merged;
+pub use object_lru::{ObjectHits, object_lru};
 pub use open::Trace;
 pub use program::Timing;
 pub use record::Record;

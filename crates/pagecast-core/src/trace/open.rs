@@ -151,16 +151,20 @@ impl Trace {
         Merged::new(self.0.clone(), cursors.collect())
     }
 
-    /// Its processes and files. `place` gives the place on the machine of each path, and `timing` says when operations begin.
+    /// Its processes and files. `place` gives the place on the machine of each path, and `timing` says when operations begin. The first
+    /// process starts at time 0.
     #[must_use]
     pub fn workload(&self, timing: Timing, place: impl Fn(&str) -> Arc<str>) -> Workload {
         let tables = &self.0.tables;
         let paths: Arc<[Arc<str>]> = tables.paths.iter().map(|path| place(path)).collect();
+        let first =
+            tables.processes.iter().filter(|process| process.records > 0).map(|process| process.start).min();
+        let first = first.unwrap_or_default();
         let file = |file: WorkloadFile| WorkloadFile { path: place(&file.path), ..file };
         let process = |(at, process): (usize, &ProcessEntry)| WorkloadProcess {
             name: process.name.clone(),
             start: match process.after.is_empty() {
-                true => timing.scaled(process.start),
+                true => timing.scaled(Nanos(process.start.0.saturating_sub(first.0))),
                 false => Nanos::ZERO,
             },
             after: process.after.iter().map(|&after| tables.processes[after as usize].name.clone()).collect(),

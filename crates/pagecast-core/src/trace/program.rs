@@ -8,7 +8,7 @@ use super::decode::Names;
 use super::inner::Inner;
 use super::record::Record;
 use crate::units::Nanos;
-use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
+use crate::workload::{Operation, Program, ProgramError, ProgramEvents, ProgramSource};
 
 /// When recorded operations begin.
 ///
@@ -96,7 +96,7 @@ impl Clock {
     fn begun(&mut self, record: Record, now: Nanos) -> Operation {
         let Record { time, duration, mut operation } = record;
         let timing = self.timing;
-        operation.not_before = match operation.not_before {
+        let not_before = match operation.not_before {
             _ if timing.factor == 0.0 => None,
             Some(not_before) => Some(timing.scaled(not_before)),
             None => time.map(|time| match self.last {
@@ -104,13 +104,14 @@ impl Clock {
                 _ => timing.scaled(minus(time, self.start)),
             }),
         };
+        operation.not_before = not_before.filter(|&time| time > now);
         let is_async = operation.depth.is_some();
         self.last = match (time, duration) {
             (Some(time), _) if is_async => Some(time),
             (Some(time), Some(duration)) => Some(Nanos(time.0.saturating_add(duration.0))),
             _ => None,
         };
-        if timing.is_open && time.is_some() && may_overlap(&operation.action) {
+        if timing.is_open && time.is_some() && operation.action.may_be_asynchronous() {
             operation.depth = Some(NonZeroU32::MAX);
         }
         operation
@@ -119,12 +120,4 @@ impl Clock {
 
 fn minus(time: Nanos, other: Nanos) -> Nanos {
     Nanos(time.0.saturating_sub(other.0))
-}
-
-/// True for requests; what changes names, sizes or descriptors has its place among them.
-fn may_overlap(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Read { .. } | Action::Write { .. } | Action::Fsync { .. } | Action::Fdatasync { .. }
-    )
 }

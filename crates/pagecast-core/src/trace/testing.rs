@@ -202,17 +202,23 @@ fn pattern() -> BoxedStrategy<Action> {
         (0.01..1.0).prop_map(|h| Order::Pareto { h }),
         (0.01..1.0).prop_map(|deviation| Order::Normal { deviation }),
     ];
-    (name(), number(), maybe(), maybe(), bytes(), order, (0.0..=1.0), any::<u32>(), number())
-        .prop_map(|(path, offset, range, bytes, call, order, write_share, depth, seed)| {
+    let calls = (bytes(), order, (0.0..=1.0), any::<u32>(), from(&AsyncBy::ALL), prop::option::of(0.1..1e6));
+    let time = maybe().prop_map(|time| time.map(|Bytes(time)| Nanos(time)));
+    (name(), number(), maybe(), maybe(), time, calls, number())
+        .prop_map(|(path, offset, range, bytes, time, calls, seed)| {
+            let (call, order, write_share, depth, by, rate) = calls;
             Action::Pattern(Box::new(Pattern {
                 path,
                 offset,
                 range,
                 bytes,
+                time,
                 call,
                 order,
                 write_share,
                 depth,
+                by,
+                rate,
                 seed,
             }))
         })

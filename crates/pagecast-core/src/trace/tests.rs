@@ -184,10 +184,10 @@ fn a_recording_is_replayed_as_it_was_or_faster_or_open() {
     let alone = |times: [Option<u64>; 5], is_async| times.map(|time| (time, is_async)).to_vec();
     assert_eq!(closed(0.0), alone([None; 5], false));
     // After the end of the one before; the last one at its recorded time, as the end of the one before is not known.
-    assert_eq!(closed(1.0), alone([Some(0), Some(30), Some(40), Some(125), Some(200)], false));
-    assert_eq!(closed(2.0), alone([Some(0), Some(50), Some(60), Some(220), Some(400)], false));
+    assert_eq!(closed(1.0), alone([None, Some(30), None, Some(125), Some(200)], false));
+    assert_eq!(closed(2.0), alone([None, Some(50), None, Some(220), Some(400)], false));
     let open = replayed(&trace, Timing { factor: 1.0, is_open: true });
-    assert_eq!(open, alone([Some(0), Some(50), Some(20), Some(100), Some(200)], true));
+    assert_eq!(open, alone([None, Some(50), None, Some(100), Some(200)], true));
     assert!(trace.notes().iter().any(|note| note.text.contains("runs backwards once")));
 }
 

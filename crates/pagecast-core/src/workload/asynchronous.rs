@@ -22,4 +22,14 @@ impl AsyncBy {
     pub const NAMES: [&'static str; 4] = ["threads", "libaio", "io_uring", "posix_aio"];
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Threads, Self::Libaio, Self::IoUring, Self::PosixAio];
+
+    /// True if an operation on a file waits for those before it on the same file.
+    #[must_use]
+    pub fn follows_others(self, is_write: bool, is_direct: bool) -> bool {
+        match self {
+            Self::Threads | Self::Libaio => false,
+            Self::IoUring => is_write && !is_direct,
+            Self::PosixAio => true,
+        }
+    }
 }

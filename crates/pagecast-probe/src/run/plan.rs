@@ -198,6 +198,7 @@ impl Plan {
                 None => break,
             };
             check_library(job, process, &operation)?;
+            check_known(job, process, &operation)?;
             open.note(&operation.action);
             if steps.len() == MOST_OPERATIONS {
                 let (place, process) = (job.origin.to_owned(), process.name.clone());
@@ -309,6 +310,31 @@ fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Res
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses what only a simulation can do so far.
+fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
+    let name = operation.action.name();
+    let what = match operation {
+        Operation { action: Action::Pattern(_), .. } => "a `pattern`, `rate` or `for`".to_owned(),
+        Operation { depth: Some(_), .. } => format!("a {name} with `depth`"),
+        Operation { not_before: Some(_), .. } => format!("a {name} with `not_before`"),
+        Operation { fd: Some(_), .. } => format!("a {name} with `fd`"),
+        Operation {
+            action:
+                Action::Drain
+                | Action::Rename { .. }
+                | Action::Link { .. }
+                | Action::Mkdir { .. }
+                | Action::Rmdir { .. }
+                | Action::Stat { .. }
+                | Action::Fallocate { .. },
+            ..
+        } => format!("a {name}"),
+        _ => return Ok(()),
+    };
+    let place = blame(job.origin, &process.name, operation.line, Nanos::ZERO).place;
+    Err(RunError::Unreal { place, what, remedy: "simulate it" })
 }
 
 /// Refuses what one machine, and an ordinary process on it, does not have.
@@ -439,6 +465,21 @@ mod tests {
             error.contains("process `p` uses /database/f, which is under no mount of host `host`"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn what_only_a_simulation_can_do_is_refused() {
+        let with = |operation: Operation| {
+            let mut one = process("p", &[], &[]);
+            one.program = Arc::new(vec![operation]);
+            refused(|_| (), &[one])
+        };
+        let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
+        let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync.clone() });
+        assert_eq!(depth, "x.toml: a fsync with `depth` cannot be run for real; simulate it");
+        let later = with(Operation { not_before: Some(Nanos(1)), ..fsync });
+        assert_eq!(later, "x.toml: a fsync with `not_before` cannot be run for real; simulate it");
+        assert_eq!(with(Action::Drain.into()), "x.toml: a drain cannot be run for real; simulate it");
     }
 
     #[test]

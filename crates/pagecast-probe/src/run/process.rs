@@ -237,7 +237,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             | Action::Rmdir { .. }
             | Action::Stat { .. }
             | Action::Fallocate { .. }
-            | Action::Drain => unreachable!("no scenario can have it"),
+            | Action::Drain => unreachable!("the plan has refused it"),
         }
     }
 

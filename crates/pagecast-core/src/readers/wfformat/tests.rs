@@ -10,7 +10,7 @@ use super::*;
 use crate::readers::{Placement, format_of};
 
 fn options() -> Options {
-    let placement = Placement { mounts: vec!["/data".into(), "/shared".into()], dir: "/data/w".into() };
+    let placement = Placement::new(vec!["/data".into(), "/shared".into()], "/data/w");
     Options { placement, ..Options::default() }
 }
 

@@ -7,7 +7,7 @@
 //! - Calls follow one another: first the processor, then one request to the device.
 //! - Several calls are one step. This changes when the device is busy, not for how long.
 //!
-//! Left out: several requests of one call, asynchronous I/O.
+//! Left out: several requests of one call.
 
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;

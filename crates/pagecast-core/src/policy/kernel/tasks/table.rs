@@ -21,6 +21,7 @@ const MOST_SPARE: usize = 16;
 pub struct Tasks {
     each: Vec<(OperationId, Box<Task>)>,
     /// The memory of tasks that have ended, for those to come.
+    #[allow(clippy::vec_box, reason = "the boxes themselves are used again")]
     spare: Vec<Box<Task>>,
     /// The number of times that a task could have been changed.
     changes: u64,

@@ -1,0 +1,158 @@
+//! Options of threads and their order, of verification, of reports and errors.
+
+use super::known::{Known, done, no_effect, refused};
+use crate::readers::fio::wrong::Wrong;
+
+/// Why no log is written.
+const LOGS: &str = "no log is written; see `--out` for tables";
+
+pub(super) const THREADS: &[Known] = &[
+    no_effect("thread", &[], "processes and threads cost the same here"),
+    done("wait_for", &[], "", |job, value| {
+        job.wait_for = Some(value.needed()?.to_owned());
+        Ok(())
+    }),
+    no_effect("nice", &[], "priorities of processes are not modelled"),
+    no_effect("prio", &["prioclass"], "priorities of requests are not modelled"),
+    no_effect("cpus_allowed", &["cpumask", "cpus_allowed_policy"], "processes share all cores"),
+    no_effect("numa_cpu_nodes", &["numa_mem_policy"], "memory has one node here"),
+    no_effect("cgroup", &["cgroup_weight", "cgroup_nodelete"], "give the process a cgroup in a scenario"),
+    refused("flow", &["0"], "jobs that pace each other are not simulated"),
+    no_effect("flow_id", &[], "of flow"),
+    no_effect("flow_sleep", &["flow_watermark"], "of flow"),
+    done("stonewall", &["wait_for_previous"], "", |job, value| {
+        job.stonewall = value.flag()?;
+        Ok(())
+    }),
+    refused("exitall", &["0"], "a job cannot end another one here"),
+    no_effect("exit_what", &[], "of exitall"),
+    no_effect("exec_prerun", &["exec_postrun"], "nothing is executed"),
+    no_effect("uid", &["gid"], "everybody may do everything"),
+];
+
+pub(super) const VERIFICATION: &[Known] = &[
+    refused("verify_only", &["0"], "it compares with what an earlier run has written"),
+    done("do_verify", &[], "", |job, value| {
+        job.do_verify = value.truth()?;
+        Ok(())
+    }),
+    done(
+        "verify",
+        &[],
+        "the blocks that were written are read back in the order in which they were written; sums take no time",
+        |job, value| {
+            job.verify = !matches!(value.needed()?, "0");
+            Ok(())
+        },
+    ),
+    no_effect("verify_offset", &[], "the content of data takes no time here"),
+    no_effect("verify_interval", &[], "the content of data takes no time here"),
+    no_effect("verify_pattern", &[], "the content of data takes no time here"),
+    no_effect("verify_fatal", &[], "no block is wrong"),
+    no_effect("verify_dump", &[], "no block is wrong"),
+    no_effect("verify_async", &["verify_async_cpus"], "sums take no time here"),
+    done("verify_backlog", &[], "", |job, value| {
+        job.verify_backlog = value.number_in(0, 1_000_000)? as u32;
+        Ok(())
+    }),
+    done("verify_backlog_batch", &[], "not less than verify_backlog", |job, value| {
+        job.verify_batch = value.number_in(0, 1_000_000)? as u32;
+        Ok(())
+    }),
+    no_effect("verify_state_save", &["verify_state_load"], "nothing is written"),
+    no_effect("verifysort", &["verifysort_nr"], "fio takes no notice of it any more"),
+    refused("trim_percentage", &["0"], "discards are not modelled"),
+    no_effect("trim_verify_zero", &["trim_backlog", "trim_backlog_batch"], "of trim_percentage"),
+    refused("experimental_verify", &["0"], "its order of reads is another one"),
+    refused(
+        "steadystate",
+        &[],
+        "a job that ends when it is steady is not simulated: a program does not see its own rate",
+    ),
+    refused(
+        "ss",
+        &[],
+        "a job that ends when it is steady is not simulated: a program does not see its own rate",
+    ),
+    no_effect("steadystate_duration", &["ss_dur"], "of steadystate"),
+    no_effect("steadystate_ramp_time", &["ss_ramp"], "of steadystate"),
+];
+
+pub(super) const REPORTS: &[Known] = &[
+    no_effect("per_job_logs", &[], LOGS),
+    done("group_reporting", &[], "", |job, value| {
+        job.reporting.by_group = value.flag()?;
+        Ok(())
+    }),
+    done("new_group", &[], "", |job, value| {
+        job.new_group = value.flag()?;
+        Ok(())
+    }),
+    done("stats", &[], "", |job, value| {
+        job.reporting.stats = value.truth()?;
+        Ok(())
+    }),
+    no_effect("write_bw_log", &["write_lat_log", "write_iops_log", "write_hist_log"], LOGS),
+    no_effect(
+        "log_entries",
+        &["log_avg_msec", "log_hist_msec", "log_hist_coarseness", "log_max_value", "log_offset", "log_prio"],
+        LOGS,
+    ),
+    no_effect("log_compression", &["log_compression_cpus", "log_store_compressed"], LOGS),
+    no_effect("log_unix_epoch", &["log_alternate_epoch", "log_alternate_epoch_clock_id"], LOGS),
+    no_effect("block_error_percentiles", &[], "of trims"),
+    no_effect("bwavgtime", &["iopsavgtime"], "means over the whole job are reported"),
+    no_effect("disk_util", &[], "shares of devices are in the tables of `--out`"),
+    no_effect(
+        "disable_lat",
+        &["disable_clat", "disable_slat", "disable_bw_measurement", "disable_bw"],
+        "measuring takes no time here",
+    ),
+    done("slat_percentiles", &[], "", |job, value| {
+        job.reporting.slat = value.truth()?;
+        Ok(())
+    }),
+    done("clat_percentiles", &[], "", |job, value| {
+        job.reporting.clat = value.truth()?;
+        Ok(())
+    }),
+    done("lat_percentiles", &[], "", |job, value| {
+        job.reporting.lat = value.truth()?;
+        Ok(())
+    }),
+    done("percentile_list", &[], "", |job, value| {
+        let list: Result<Vec<f64>, Wrong> =
+            value.needed()?.split(':').map(|part| value.of(part).float()).collect();
+        let list = list?;
+        if list.len() > 20 || list.iter().any(|&part| part <= 0.0 || part > 100.0) {
+            return Err(Wrong::new(
+                "has more than 20 numbers, or one that is not above 0 and at most 100",
+                "correct the list",
+            ));
+        }
+        job.reporting.percentiles = list;
+        job.reporting.percentiles.sort_by(f64::total_cmp);
+        Ok(())
+    }),
+    no_effect("significant_figures", &[], "of fio's report for people"),
+    no_effect("exitall_on_error", &[], "no job has an error"),
+    no_effect("continue_on_error", &["ignore_error", "error_dump"], "no job has an error"),
+    refused("profile", &[], "give the job file of the profile"),
+    no_effect(
+        "threads",
+        &[
+            "block",
+            "numruns",
+            "dir",
+            "device-names",
+            "load",
+            "test-duration",
+            "threads-per-queue",
+            "read-req-num-512-blocks",
+            "large-block-op-kbytes",
+            "prep",
+        ],
+        "of a profile; fio takes no notice of it in a job file",
+    ),
+    no_effect("percentage_sequential", &["rwmixcycle"], "fio takes no notice of it any more"),
+];

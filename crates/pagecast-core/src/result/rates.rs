@@ -1,0 +1,170 @@
+//! Counts bytes and operations over time, per process and kind.
+//!
+//! Time is cut into windows of one length, at most [`MOST_WINDOWS`]; when they are full, each two become one. An operation counts in the
+//! windows that it was under way in, in proportion.
+
+use rustc_hash::FxHashMap;
+
+use crate::units::Nanos;
+
+/// The most windows.
+const MOST_WINDOWS: usize = 256;
+
+/// The first length of a window.
+const FIRST: Nanos = Nanos(1_000_000);
+
+/// The most processes and kinds that have rows of their own.
+const MOST_KEYS: usize = 1_000;
+
+/// A process and a kind of operation; `u32::MAX` stands for several.
+pub type RateKey = (u32, &'static str);
+
+/// Bytes and operations of a window; fractions where an operation is in several.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moved {
+    /// Bytes.
+    pub bytes: f64,
+    /// Operations.
+    pub operations: f64,
+}
+
+/// What all operations of a run moved over time.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    width: Nanos,
+    places: FxHashMap<RateKey, u32>,
+    all: Vec<(RateKey, Vec<Moved>)>,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self { width: FIRST, places: FxHashMap::default(), all: Vec::new() }
+    }
+}
+
+impl Rates {
+    /// Counts an operation.
+    pub fn add(&mut self, key: RateKey, start: Nanos, end: Nanos, bytes: u64) {
+        while end.0 / self.width.0 >= MOST_WINDOWS as u64 {
+            self.double();
+        }
+        let width = self.width.0;
+        let (first, last) = (start.0 / width, end.0 / width);
+        let windows = self.windows(key);
+        if windows.len() <= last as usize {
+            windows.resize(last as usize + 1, Moved::default());
+        }
+        if first == last {
+            let window = &mut windows[last as usize];
+            window.bytes += bytes as f64;
+            window.operations += 1.0;
+            return;
+        }
+        let duration = (end - start).0 as f64;
+        for at in first..=last {
+            let (from, to) = ((at * width).max(start.0), ((at + 1) * width).min(end.0));
+            let share = (to - from) as f64 / duration;
+            let window = &mut windows[at as usize];
+            window.bytes += bytes as f64 * share;
+            window.operations += share;
+        }
+    }
+
+    fn windows(&mut self, key: RateKey) -> &mut Vec<Moved> {
+        let is_new = !self.places.contains_key(&key);
+        let key = if is_new && self.all.len() >= MOST_KEYS { (u32::MAX, key.1) } else { key };
+        let next = self.all.len() as u32;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.all.push((key, Vec::new()));
+        }
+        &mut self.all[place as usize].1
+    }
+
+    fn double(&mut self) {
+        self.width = Nanos(self.width.0 * 2);
+        for (_, windows) in &mut self.all {
+            *windows = windows.chunks(2).map(|two| two.iter().copied().fold(Moved::default(), sum)).collect();
+        }
+    }
+
+    /// Counts what another run has counted; the function gives its processes here.
+    pub(super) fn merge(&mut self, mut other: Self, process: impl Fn(u32) -> u32) {
+        while self.width < other.width {
+            self.double();
+        }
+        while other.width < self.width {
+            other.double();
+        }
+        for ((of, operation), theirs) in other.all {
+            let mine = self.windows((process(of), operation));
+            if mine.len() < theirs.len() {
+                mine.resize(theirs.len(), Moved::default());
+            }
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = sum(*mine, theirs));
+        }
+    }
+
+    /// The length of a window.
+    #[must_use]
+    pub fn width(&self) -> Nanos {
+        self.width
+    }
+
+    /// The windows of each process and kind, from time 0 to its last operation.
+    #[must_use]
+    pub fn rows(&self) -> Vec<(RateKey, &[Moved])> {
+        let mut rows: Vec<_> = self.all.iter().map(|(key, windows)| (*key, windows.as_slice())).collect();
+        rows.sort_by_key(|&(key, _)| key);
+        rows
+    }
+}
+
+fn sum(one: Moved, other: Moved) -> Moved {
+    Moved { bytes: one.bytes + other.bytes, operations: one.operations + other.operations }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn nothing_is_lost_when_windows_double() {
+        let mut rates = Rates::default();
+        for at in 0..10_000 {
+            rates.add((0, "read"), Nanos(at * MS), Nanos((at + 3) * MS), 4096);
+        }
+        let rows = rates.rows();
+        assert!(rows[0].1.len() <= MOST_WINDOWS);
+        let all = rows[0].1.iter().copied().fold(Moved::default(), sum);
+        assert!((all.bytes - 4096.0 * 10_000.0).abs() < 1.0 && (all.operations - 10_000.0).abs() < 1e-6);
+        assert_eq!(rates.width(), Nanos(64 * MS));
+    }
+
+    #[test]
+    fn an_operation_counts_while_it_is_under_way() {
+        let mut rates = Rates::default();
+        rates.add((0, "read"), Nanos(MS / 2), Nanos(3 * MS / 2), 100);
+        rates.add((0, "write"), Nanos(MS), Nanos(MS), 8);
+        let halves = Moved { bytes: 50.0, operations: 0.5 };
+        let at_once = Moved { bytes: 8.0, operations: 1.0 };
+        assert_eq!(
+            rates.rows(),
+            [((0, "read"), &[halves, halves][..]), ((0, "write"), &[Moved::default(), at_once][..])]
+        );
+    }
+
+    #[test]
+    fn groups_count_as_one_run() {
+        let mut long = Rates::default();
+        long.add((0, "read"), Nanos(0), Nanos(4_000 * MS), 4_000);
+        let mut short = Rates::default();
+        short.add((0, "read"), Nanos(0), Nanos(MS), 7);
+        let width = long.width();
+        long.merge(short, |process| process + 5);
+        assert_eq!((long.width(), long.rows()[1].0), (width, (5, "read")));
+        assert_eq!(long.rows()[1].1.iter().copied().fold(Moved::default(), sum).bytes, 7.0);
+    }
+}
