@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arguments::{CWD, Number};
+use super::directories::Directories;
 use super::order::Key;
 use crate::trace::TraceError;
 use crate::units::Bytes;
@@ -132,6 +133,8 @@ pub struct Files {
     next: u32,
     /// Symbolic links that the programs have made.
     pub links: FxHashSet<Arc<str>>,
+    /// Which paths are directories.
+    pub directories: Directories,
     tables: Vec<Table>,
     /// Tables without users.
     unused: Vec<usize>,
@@ -193,11 +196,24 @@ impl Files {
         let number = self.next;
         self.next = number.checked_add(1).ok_or(TraceError::TooMany("open files"))?;
         if file.kind == Kind::File {
+            self.directories.add_above(&file.path);
             self.of_path.entry(Arc::clone(&file.path)).or_default().push(number);
         }
         self.open.insert(number, file);
         self.tables[table].descriptors.insert(fd, (number, closes));
         Ok(last)
+    }
+
+    /// What was opened and not used was a directory.
+    pub fn settle_directory(&mut self, table: usize, fd: i32) {
+        let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else { return };
+        if let Some(open) = self.open.get_mut(&number)
+            && open.opens.is_some()
+            && self.directories.has(&open.path)
+        {
+            open.kind = Kind::Special;
+            open.opens = None;
+        }
     }
 
     /// The number that the next open file gets.
@@ -263,14 +279,18 @@ impl Files {
         self.open.get_mut(&number).map(|open| (number, open))
     }
 
-    /// The name of a path changes or goes: gives the operations that open files of that name which were opened and not used.
-    pub fn lose_name(&mut self, path: &str) -> Vec<(u32, Action)> {
+    /// A thread changes or removes a name by a call: gives the operations that open files of that name which were opened and not used.
+    pub fn lose_name(&mut self, path: &str, pid: u32, call: u64) -> Vec<(u32, Action)> {
         let numbers = self.of_path.remove(path).unwrap_or_default();
         let mut opens = Vec::new();
         for number in numbers {
             if let Some(open) = self.open.get_mut(&number) {
                 open.is_renamed = true;
-                opens.extend(open.opens.take().map(|action| (number, action)));
+                if let Some(action) = open.opens.take() {
+                    open.used_by(pid, call);
+                    open.opened_at = call;
+                    opens.push((number, action));
+                }
             }
         }
         opens

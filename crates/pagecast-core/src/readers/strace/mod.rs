@@ -16,6 +16,7 @@
 mod arguments;
 mod calls;
 mod clock;
+mod directories;
 mod files;
 mod line;
 mod noted;

@@ -86,6 +86,11 @@ impl<'t> Recording<'t> {
         kind_of(path, self.with_system)
     }
 
+    /// The shared text of a path, as it is in the forecast.
+    pub fn name(&mut self, path: &str) -> Result<Arc<str>, TraceError> {
+        self.trace.path(&self.files.directories.name(path))
+    }
+
     /// Takes a line.
     pub fn line(&mut self, line: &Line<'_>, number: Option<u32>) -> Result<(), TraceError> {
         let time = line.stamp.map(|stamp| self.clock.read(stamp));

@@ -53,6 +53,13 @@ impl On<'_, '_, '_, '_> {
     }
 
     fn tell_size(&mut self, field: &str, at: usize) -> Done {
+        let fd = self.arguments.fd(0).map_or(-1, |number| number.fd);
+        if self.arguments.has(at, "S_IFDIR")
+            && let Some((_, file)) = self.recording.files.get(self.table, fd)
+        {
+            let path = Arc::clone(&file.path);
+            self.recording.files.directories.add(&path);
+        }
         if self.arguments.has(at, "S_IFREG")
             && let Some(size) = self.arguments.field(at, field)
         {
@@ -92,7 +99,7 @@ impl On<'_, '_, '_, '_> {
         let Some(number) = self.arguments.fd(0) else { return Ok(Meaning::Recorded) };
         let opened = self.recording.files.get(self.table, number.fd).map(|(_, open)| Arc::clone(&open.path));
         let path = match (number.path, opened) {
-            (Some(path), _) => self.recording.trace.path(path)?,
+            (Some(path), _) => self.recording.name(path)?,
             (None, Some(path)) => path,
             (None, None) => return Ok(Meaning::Recorded),
         };

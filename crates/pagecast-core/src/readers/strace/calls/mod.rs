@@ -141,7 +141,7 @@ impl On<'_, '_, '_, '_> {
     fn path(&mut self, directory: Option<Number<'_>>, at: usize) -> Result<Option<Arc<str>>, TraceError> {
         let Some(text) = self.arguments.string(at) else { return Ok(None) };
         let absolute = self.recording.files.absolute(self.table, directory, &text);
-        self.recording.trace.path(&absolute).map(Some)
+        self.recording.name(&absolute).map(Some)
     }
 
     fn made(&self) -> Meaning {

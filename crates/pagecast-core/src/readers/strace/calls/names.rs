@@ -22,15 +22,13 @@ impl On<'_, '_, '_, '_> {
             "link" => self.two_paths(first, (None, 1), false),
             "linkat" => self.two_paths(second, (arguments.fd(2), 3), false),
             "unlink" => self.on_path(first, |path| Action::Unlink { path }),
-            "unlinkat" if arguments.has(2, "AT_REMOVEDIR") => {
-                self.on_path(second, |path| Action::Rmdir { path })
-            }
+            "unlinkat" if arguments.has(2, "AT_REMOVEDIR") => self.rmdir(second),
             "unlinkat" => self.on_path(second, |path| Action::Unlink { path }),
             "symlink" => self.symlink((None, 1)),
             "symlinkat" => self.symlink((arguments.fd(1), 2)),
-            "mkdir" => self.on_path(first, |path| Action::Mkdir { path }),
-            "mkdirat" => self.on_path(second, |path| Action::Mkdir { path }),
-            "rmdir" => self.on_path(first, |path| Action::Rmdir { path }),
+            "mkdir" => self.mkdir(first),
+            "mkdirat" => self.mkdir(second),
+            "rmdir" => self.rmdir(first),
             "chdir" => Ok(self.chdir()),
             "fchdir" => Ok(self.fchdir()),
             "getcwd" => Ok(self.getcwd()),
@@ -56,12 +54,28 @@ impl On<'_, '_, '_, '_> {
         Ok(Meaning::Partly(NAME))
     }
 
+    fn mkdir(&mut self, at: At<'_>) -> Done {
+        if let Some(path) = self.file_path(at)? {
+            self.recording.files.directories.add(&path);
+            self.push(Action::Mkdir { path }, None);
+        }
+        Ok(Meaning::Recorded)
+    }
+
+    fn rmdir(&mut self, at: At<'_>) -> Done {
+        if let Some(path) = self.file_path(at)? {
+            self.recording.files.directories.remove(&path);
+            self.push(Action::Rmdir { path }, None);
+        }
+        Ok(Meaning::Recorded)
+    }
+
     /// What a name stands for changes. Files of that name which were opened and not used are opened before.
     fn change_name(&mut self, path: &Arc<str>) {
         let key = self.recording.order.key(path);
         self.recording.order.need(key, self.pid);
         self.recording.order.change(key, self.pid);
-        for (number, action) in self.recording.files.lose_name(path) {
+        for (number, action) in self.recording.files.lose_name(path, self.pid, self.recording.calls) {
             self.push(action, Some(number));
         }
     }
@@ -81,6 +95,9 @@ impl On<'_, '_, '_, '_> {
     }
 
     fn two_paths(&mut self, from: At<'_>, to: At<'_>, is_rename: bool) -> Done {
+        if is_rename && self.rename_directory(from, to)? {
+            return Ok(Meaning::Recorded);
+        }
         let (Some(path), Some(to)) = (self.file_path(from)?, self.file_path(to)?) else {
             return Ok(Meaning::Recorded);
         };
@@ -96,6 +113,21 @@ impl On<'_, '_, '_, '_> {
         self.change_name(&to);
         self.push(if is_rename { Action::Rename { path, to } } else { Action::Link { path, to } }, None);
         Ok(Meaning::Recorded)
+    }
+
+    /// True if it is a directory.
+    fn rename_directory(&mut self, from: At<'_>, to: At<'_>) -> Result<bool, TraceError> {
+        let (Some(old), Some(new)) = (self.arguments.string(from.1), self.arguments.string(to.1)) else {
+            return Ok(false);
+        };
+        let files = &mut self.recording.files;
+        let old = files.absolute(self.table, from.0, &old);
+        let new = files.absolute(self.table, to.0, &new);
+        let is_directory = files.directories.has(&files.directories.name(&old));
+        if is_directory {
+            files.directories.rename(&old, &new);
+        }
+        Ok(is_directory)
     }
 
     fn chdir(&mut self) -> Meaning {

@@ -58,7 +58,7 @@ impl On<'_, '_, '_, '_> {
         // With -y the return has the path, symbolic links and all.
         let shown = descriptor(self.call.returned).and_then(|number| number.path);
         let path = match shown {
-            Some(path) => Some(self.recording.trace.path(path)?),
+            Some(path) => Some(self.recording.name(path)?),
             None => self.path(directory, path_at)?,
         };
         let Some(mut path) = path else { return Ok(Meaning::Recorded) };
@@ -72,6 +72,9 @@ impl On<'_, '_, '_, '_> {
         let flags = self.flags(flags_at);
         if is_unnamed && shown.is_none_or(|shown| !shown.contains("/#")) {
             path = self.recording.trace.path(&format!("{path}/#{}", self.recording.files.next_number()))?;
+        }
+        if has("O_DIRECTORY") && !is_unnamed {
+            self.recording.files.directories.add(&path);
         }
         let kind = match path.starts_with('/') || shown.is_none() {
             true if !is_other => self.recording.kind_of(&path),
@@ -209,6 +212,7 @@ impl On<'_, '_, '_, '_> {
             }
         }
         let (pid, calls) = (self.pid, self.recording.calls);
+        self.recording.files.settle_directory(self.table, fd);
         let born = self.recording.threads.of(pid).born;
         let Some((number, file)) = self.recording.files.get(self.table, fd) else {
             return Ok(Err(Kind::Special));
@@ -244,7 +248,7 @@ impl On<'_, '_, '_, '_> {
             false if path.starts_with("pipe:[") => Kind::Pipe,
             false => Kind::Special,
         };
-        let path = self.recording.trace.path(path)?;
+        let path = self.recording.name(path)?;
         let mut file = OpenFile::new(Arc::clone(&path), self.recording.order.key(&path), kind);
         let flags = OpenFlags::default();
         file.opens =
