@@ -72,8 +72,7 @@ def _logs() -> Path:
 
 
 def test_each_read_and_write_of_a_darshan_log_is_there() -> None:
-    import darshan
-
+    darshan = pytest.importorskip("darshan")
     log = _logs() / "dxt.darshan"
     report = darshan.DarshanReport(str(log), read_all=False)
     report.mod_read_all_dxt_records("DXT_POSIX")

@@ -348,7 +348,7 @@ mod tests {
     fn an_open_file_lives_as_long_as_a_descriptor_of_any_process() {
         let mut files = Files::default();
         let parent = files.new_table();
-        let file = OpenFile::new("/f".into(), Order::default().key_of("/f"), Kind::File);
+        let file = OpenFile::new("/f".into(), Order::default().key(&"/f".into()), Kind::File);
         files.open(parent, 3, file, true).unwrap();
         let child = files.copy_table(parent);
         let (number, _) = files.get(child, 3).unwrap();

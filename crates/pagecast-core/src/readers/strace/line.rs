@@ -89,7 +89,7 @@ impl Call<'_> {
 pub fn line(text: &str) -> Result<Line<'_>, Unusable> {
     if let Some(notice) = text.strip_prefix("strace: ") {
         let attached = notice.strip_prefix("Process ").and_then(|rest| rest.strip_suffix(" attached"));
-        let pid = attached.and_then(|pid| leading_number(pid));
+        let pid = attached.and_then(leading_number);
         return Ok(Line { pid: None, stamp: None, told: pid.map_or(Told::Other, Told::Attached) });
     }
     let (pid, rest) = pid(text);

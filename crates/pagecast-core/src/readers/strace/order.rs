@@ -36,23 +36,13 @@ impl Order {
     pub fn key(&mut self, name: &Arc<str>) -> Key {
         match self.keys.get(name) {
             Some(&key) => key,
-            None => self.add(Arc::clone(name)),
+            None => {
+                let key = Key(self.touched.len() as u32);
+                self.touched.push(Touched { writer: NOBODY, reader: NOBODY });
+                self.keys.insert(Arc::clone(name), key);
+                key
+            }
         }
-    }
-
-    /// The number of a pipe.
-    pub fn key_of(&mut self, name: &str) -> Key {
-        match self.keys.get(name) {
-            Some(&key) => key,
-            None => self.add(name.into()),
-        }
-    }
-
-    fn add(&mut self, name: Arc<str>) -> Key {
-        let key = Key(self.touched.len() as u32);
-        self.touched.push(Touched { writer: NOBODY, reader: NOBODY });
-        self.keys.insert(name, key);
-        key
     }
 
     /// Thread `pid` needs it as it is. True if anybody has changed it.
@@ -97,7 +87,7 @@ mod tests {
     #[test]
     fn a_reader_needs_the_last_writer() {
         let mut order = Order::default();
-        let key = order.key_of("pipe:[1]");
+        let key = order.key(&"pipe:[1]".into());
         assert_eq!((order.need(key, 1), order.next_needed()), (false, None));
         order.change(key, 1);
         assert_eq!((order.need(key, 1), order.next_needed()), (true, None));

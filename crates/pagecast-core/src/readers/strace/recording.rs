@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::calls::{self, Meaning, Operations};
 use super::clock::Clock;
 use super::files::{Files, Kind, kind_of};
@@ -54,8 +52,6 @@ pub struct Recording<'t> {
     clock: Clock,
     /// How many calls there were.
     pub calls: u64,
-    /// Children whose parent's call has not returned, by the event of their beginning.
-    unsignalled: FxHashSet<Arc<str>>,
     waits: u64,
     /// The operations of a call, and their room.
     operations: Operations,
@@ -75,7 +71,6 @@ impl<'t> Recording<'t> {
             noted: Noted::default(),
             clock: Clock::default(),
             calls: 0,
-            unsignalled: FxHashSet::default(),
             waits: 0,
             operations: Operations::new(),
         }
@@ -106,7 +101,7 @@ impl<'t> Recording<'t> {
         match line.told {
             Told::Call(call) => self.call(pid, time, &call, number),
             Told::Unfinished(name, arguments) => {
-                self.make_thread(pid);
+                self.make_thread(pid)?;
                 self.threads.begin(pid, name, arguments, time, calls::makes_child(name));
                 Ok(())
             }
@@ -134,32 +129,38 @@ impl<'t> Recording<'t> {
     }
 
     /// Makes the thread of a number if nothing was heard of it.
-    fn make_thread(&mut self, pid: u32) {
+    fn make_thread(&mut self, pid: u32) -> Result<(), TraceError> {
         if self.threads.get(pid).is_some() {
-            return;
+            return Ok(());
         }
         // The first line of a child can come before the return of the call that makes it.
-        match self.threads.forking() {
-            Some(parent) => {
-                let shares_files = self.threads.arguments(parent).contains("CLONE_FILES");
-                self.make_child(parent, pid, shares_files);
-            }
-            None => {
-                let table = self.files.new_table();
-                self.threads.add(pid, ("".into(), table), self.clock.now(), self.calls, false);
-            }
-        }
+        let Some(parent) = self.threads.forking() else {
+            let table = self.files.new_table();
+            self.threads.add(pid, ("".into(), table), self.clock.now(), self.calls, false);
+            return Ok(());
+        };
+        let (text, begun) = self.threads.unfinished(parent);
+        let (shares_files, waits_for_it) = calls::how_made(text);
+        let passed = begun.map_or(Nanos::ZERO, |begun| self.clock.now().saturating_sub(begun));
+        let own = own_time(difference(passed, self.overhead.inside).max(0), waits_for_it);
+        let parent_thread = self.threads.of(parent);
+        parent_thread.accounted = parent_thread.accounted.saturating_add(own);
+        self.make_child(parent, pid, shares_files, own)?;
+        self.threads.of(pid).is_confirmed = false;
+        Ok(())
     }
 
-    fn make_child(&mut self, parent: u32, pid: u32, shares_files: bool) {
-        let parent = self.threads.of(parent);
-        let (name, end) = (Arc::clone(&parent.name), parent.end + as_nanos(parent.pending));
+    /// Makes a child, which begins when its parent has taken its own time to make it.
+    fn make_child(&mut self, parent: u32, pid: u32, shares_files: bool, own: i64) -> Result<(), TraceError> {
+        let thread = self.threads.of(parent);
+        thread.pending = thread.pending.saturating_add(own);
+        let (name, end) = (Arc::clone(&thread.name), thread.end + as_nanos(thread.pending));
         let table = match shares_files {
-            true => self.files.share_table(parent.table),
-            false => self.files.copy_table(parent.table),
+            true => self.files.share_table(thread.table),
+            false => self.files.copy_table(thread.table),
         };
-        let begun = self.threads.add(pid, (name, table), end, self.calls, true);
-        self.unsignalled.insert(begun);
+        let event = self.threads.add(pid, (name, table), end, self.calls, true);
+        self.record(parent, Action::Signal { event }, None, Nanos::ZERO, None)
     }
 
     fn call(
@@ -169,7 +170,11 @@ impl<'t> Recording<'t> {
         call: &Call<'_>,
         line: Option<u32>,
     ) -> Result<(), TraceError> {
-        self.make_thread(pid);
+        if self.threads.get(pid).is_some_and(|thread| thread.is_exiting) {
+            // Its end was not recorded, and its number is another one's by now.
+            self.ended(pid)?;
+        }
+        self.make_thread(pid)?;
         self.calls += 1;
         self.pass_time(pid, time);
         let duration = call.duration.unwrap_or(Nanos::ZERO);
@@ -177,13 +182,15 @@ impl<'t> Recording<'t> {
         let mut operations = std::mem::take(&mut self.operations);
         let meaning = calls::meaning(self, pid, call, &mut operations)?;
         let kept = self.after_call(pid, meaning, inside, &mut operations)?;
+        let kept = kept.saturating_sub(std::mem::take(&mut self.threads.of(pid).accounted));
         while let Some(other) = self.order.next_needed() {
             self.wait_for(pid, other, &mut operations)?;
         }
-        // Of a call that is several operations the first one has its time.
-        let mut forecast = as_nanos(inside.saturating_sub(kept));
-        for (action, fd) in operations.drain(..) {
-            self.record(pid, action, fd, std::mem::take(&mut forecast), line)?;
+        // Of a call that is several operations the last one has its time.
+        let (forecast, last) = (as_nanos(inside.saturating_sub(kept)), operations.len());
+        for ((action, fd), at) in operations.drain(..).zip(1..) {
+            let duration = if at == last { forecast } else { Nanos::ZERO };
+            self.record(pid, action, fd, duration, line)?;
         }
         self.operations = operations;
         let thread = self.threads.of(pid);
@@ -241,25 +248,20 @@ impl<'t> Recording<'t> {
         if child == pid {
             return Ok(inside);
         }
-        let begun = self.threads.get(child).map(|thread| thread.event("begun", child));
-        if !begun.is_some_and(|event| self.unsignalled.contains(&event)) {
-            // Its number was another one's, whose end was not recorded.
+        let own = own_time(inside, waits_for_it);
+        let is_expected = self.threads.get(child).is_some_and(|thread| !thread.is_confirmed);
+        if is_expected {
+            self.threads.of(child).is_confirmed = true;
+        } else {
+            // If its number was another one's, the end of that was not recorded.
             self.ended(child)?;
-            self.make_child(pid, child, shares_files);
+            self.make_child(pid, child, shares_files, own)?;
+            self.threads.of(pid).accounted = own;
         }
-        let event = self.threads.of(child).event("begun", child);
-        self.unsignalled.remove(&event);
-        let own = match waits_for_it {
-            true => inside.min(difference(VFORK, Nanos::ZERO)),
-            false => inside,
-        };
-        let parent = self.threads.of(pid);
-        parent.pending = parent.pending.saturating_add(own);
-        self.record(pid, Action::Signal { event }, None, Nanos::ZERO, None)?;
         if waits_for_it {
             self.wait_for(pid, child, operations)?;
         }
-        Ok(0)
+        Ok(own)
     }
 
     /// A call waits until another thread has done what it has done so far.
@@ -383,13 +385,6 @@ impl<'t> Recording<'t> {
                 self.record(pid, Action::Signal { event }, None, Nanos::ZERO, None)?;
             }
         }
-        let mut events: Vec<Arc<str>> = self.unsignalled.drain().collect();
-        events.sort_unstable();
-        for event in events {
-            let process = self.trace.process("strace")?;
-            let (time, duration) = self.known(Nanos::ZERO, Nanos::ZERO);
-            self.trace.record(process, time, duration, &Action::Signal { event }.into())?;
-        }
         self.overhead.note(origin, self.trace);
         self.noted.note(origin, self.trace);
         let without = match self.times {
@@ -400,6 +395,11 @@ impl<'t> Recording<'t> {
         self.trace.note(origin, without);
         Ok(())
     }
+}
+
+/// Of the time of a call that makes a child, that of the parent.
+fn own_time(inside: i64, waits_for_it: bool) -> i64 {
+    if waits_for_it { inside.min(difference(VFORK, Nanos::ZERO)) } else { inside }
 }
 
 /// A time, or 0 for one below.

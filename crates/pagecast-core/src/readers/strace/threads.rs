@@ -36,6 +36,10 @@ pub struct Thread {
     pub pending: i64,
     /// How many calls it has made.
     pub calls: u64,
+    /// False while the call that has made it has not returned.
+    pub is_confirmed: bool,
+    /// How much of the time of the call that it is in has been counted.
+    pub accounted: i64,
     /// True if it has called exit(2).
     pub is_exiting: bool,
     /// A call that goes on.
@@ -68,7 +72,8 @@ impl Thread {
             self.waited.push((other, calls));
             return true;
         };
-        let must = calls >= entry.1.saturating_add(step) || calls < entry.1;
+        // Fewer than before are those of another thread with its number.
+        let must = calls.checked_sub(entry.1).is_none_or(|more| more >= step);
         if must {
             entry.1 = calls;
         }
@@ -91,6 +96,8 @@ pub struct Threads {
     forking: BTreeSet<(u64, u32)>,
     /// Numbers that strace has announced and that no line had yet.
     announced: BTreeSet<u32>,
+    /// The number of the only process of a recording that did not name it at first.
+    first: Option<u32>,
     unfinished: u64,
 }
 
@@ -120,19 +127,10 @@ impl Threads {
             };
         };
         let is_new = !self.announced.remove(&pid) && !self.alive.contains_key(&pid);
-        if is_new && (is_resumed || self.forking.is_empty()) {
-            // Until now it was the only one.
-            if let Some(thread) = self.alive.remove(&UNNAMED) {
-                if let Some(unfinished) = thread.unfinished
-                    && self.forking.remove(&(unfinished.number, UNNAMED))
-                {
-                    self.forking.insert((unfinished.number, pid));
-                }
-                self.uses.insert(pid, thread.uses);
-                self.alive.insert(pid, thread);
-            }
+        if is_new && self.first.is_none() && (is_resumed || self.forking.is_empty()) {
+            self.first = self.alive.contains_key(&UNNAMED).then_some(pid);
         }
-        pid
+        if self.first == Some(pid) { UNNAMED } else { pid }
     }
 
     /// strace has announced a thread.
@@ -170,6 +168,8 @@ impl Threads {
             end,
             pending: 0,
             calls: 0,
+            is_confirmed: true,
+            accounted: 0,
             is_exiting: false,
             unfinished: None,
             text: String::new(),
@@ -181,6 +181,9 @@ impl Threads {
 
     /// Removes a thread that has ended.
     pub fn remove(&mut self, pid: u32) {
+        if pid == UNNAMED {
+            self.first = None;
+        }
         if let Some(Thread { unfinished: Some(unfinished), .. }) = self.alive.remove(&pid) {
             self.forking.remove(&(unfinished.number, pid));
         }
@@ -227,9 +230,11 @@ impl Threads {
         (text[..unfinished.name_length] == *name).then_some((text, name.len() + 1, unfinished.time))
     }
 
-    /// The arguments of the call that a thread is in.
-    pub fn arguments(&self, pid: u32) -> &str {
-        self.alive.get(&pid).map_or("", |thread| &thread.text)
+    /// The call that a thread is in: its name and its arguments so far, and when it began.
+    pub fn unfinished(&self, pid: u32) -> (&str, Option<Nanos>) {
+        let thread = self.alive.get(&pid);
+        let begun = thread.and_then(|thread| thread.unfinished).and_then(|unfinished| unfinished.time);
+        (thread.map_or("", |thread| &thread.text), begun)
     }
 
     /// The room for the text of a call.
@@ -241,10 +246,20 @@ impl Threads {
 
     /// Another thread goes on under this number, in the call that it has begun.
     pub fn take_over(&mut self, pid: u32, from: u32) {
+        if pid == from || !self.alive.contains_key(&pid) {
+            return;
+        }
         let Some(other) = self.alive.get_mut(&from) else { return };
-        let (unfinished, text) = (other.unfinished.take(), std::mem::take(&mut other.text));
-        if let Some(thread) = self.alive.get_mut(&pid) {
-            (thread.unfinished, thread.text) = (unfinished, text);
+        let (begun, text) = (other.unfinished.take(), std::mem::take(&mut other.text));
+        let before = std::mem::replace(&mut self.of(pid).unfinished, begun);
+        self.of(pid).text = text;
+        if let Some(before) = before {
+            self.forking.remove(&(before.number, pid));
+        }
+        if let Some(begun) = begun
+            && self.forking.remove(&(begun.number, from))
+        {
+            self.forking.insert((begun.number, pid));
         }
     }
 }
@@ -275,9 +290,9 @@ mod tests {
         threads.announce(8);
         assert_eq!(threads.named(Some(8), false), 8);
         add(&mut threads, 8);
-        assert_eq!((threads.named(Some(7), false), threads.all()), (7, vec![7, 8]));
+        assert_eq!((threads.named(Some(7), false), threads.all()), (UNNAMED, vec![UNNAMED, 8]));
         threads.remove(8);
-        assert_eq!(threads.named(None, false), 7);
+        assert_eq!(threads.named(None, false), UNNAMED);
     }
 
     #[test]

@@ -59,6 +59,13 @@ pub fn makes_child(name: &str) -> bool {
     matches!(name, "clone" | "clone3" | "fork" | "vfork")
 }
 
+/// Whether a child shares descriptors with its parent, and whether that waits until it executes a program; from the name and the arguments
+/// of the call.
+pub fn how_made(text: &str) -> (bool, bool) {
+    let waits_for_it = text.starts_with("vfork(") || has_flag(text, "CLONE_VFORK");
+    (has_flag(text, "CLONE_FILES"), waits_for_it)
+}
+
 /// The meaning of a call of a thread; its operations are added. One that has failed has none.
 ///
 /// # Errors
@@ -87,7 +94,7 @@ pub fn meaning(
         "copy_file_range" => on.copy((0, 1), (2, 3), Some(CopyBy::CopyFileRange)),
         "splice" => on.copy((0, 1), (2, 3), None),
         name if makes_child(name) => Ok(on.made()),
-        "wait4" | "waitpid" if returned > 0 => Ok(Meaning::Reaped { child: returned as u32 }),
+        "wait4" | "waitpid" => Ok(on.reaped(returned as u32)),
         "waitid" => Ok(on.waited()),
         "futex" => Ok(on.joined()),
         "execve" | "execveat" => Ok(on.executes()),
@@ -146,19 +153,16 @@ impl On<'_, '_, '_, '_> {
 
     fn made(&self) -> Meaning {
         let child = self.returned as u32;
-        let has = |flag| has_flag(self.call.arguments, flag);
-        let waits_for_it = self.call.name == "vfork" || has("CLONE_VFORK");
-        match child {
-            0 => Meaning::Recorded,
-            child => Meaning::Made { child, shares_files: has("CLONE_FILES"), waits_for_it },
-        }
+        let (shares_files, waits_for_it) = how_made(self.call.arguments);
+        let waits_for_it = waits_for_it || self.call.name == "vfork";
+        if child == 0 { Meaning::Recorded } else { Meaning::Made { child, shares_files, waits_for_it } }
     }
 
     fn waited(&self) -> Meaning {
         let has_ended =
             ["CLD_EXITED", "CLD_KILLED", "CLD_DUMPED"].iter().any(|code| self.arguments.has(2, code));
         match self.arguments.field(2, "si_pid").and_then(|child| child.try_into().ok()) {
-            Some(child) if has_ended => Meaning::Reaped { child },
+            Some(child) if has_ended => self.reaped(child),
             _ => Meaning::Recorded,
         }
     }
@@ -168,11 +172,16 @@ impl On<'_, '_, '_, '_> {
         let waits = self.arguments.text(1).starts_with("FUTEX_WAIT");
         let Some(other) = self.arguments.number(2).filter(|_| waits) else { return Meaning::Recorded };
         let Ok(other) = u32::try_from(other) else { return Meaning::Recorded };
-        let has_ended = match self.recording.threads.get(other) {
+        if other == self.pid { Meaning::Recorded } else { self.reaped(other) }
+    }
+
+    /// A wait for a thread that has ended.
+    fn reaped(&self, child: u32) -> Meaning {
+        let has_ended = match self.recording.threads.get(child) {
             Some(thread) => thread.is_exiting,
-            None => self.recording.threads.ended(other).is_some(),
+            None => self.recording.threads.ended(child).is_some(),
         };
-        if has_ended && other != self.pid { Meaning::Reaped { child: other } } else { Meaning::Recorded }
+        if has_ended { Meaning::Reaped { child } } else { Meaning::Recorded }
     }
 
     fn executes(&mut self) -> Meaning {

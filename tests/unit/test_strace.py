@@ -1,0 +1,84 @@
+"""Recordings of strace, made here: bytes equal those that the kernel counts."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pagecast as pc
+from pagecast.workloads import Reading
+
+PROGRAM = """
+import os
+data = open("in", "rb").read()
+with open("out", "wb") as out:
+    out.write(data)
+    out.flush()
+    os.fsync(out.fileno())
+os.rename("out", "renamed")
+if os.fork() == 0:
+    open("renamed", "rb").read()
+    os._exit(0)
+os.wait()
+print(open("/proc/self/io").read())
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Give a recording of a program, and what the kernel has counted of its first process."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    folder = tmp_path_factory.mktemp("strace")
+    (folder / "in").write_bytes(bytes(3_000_000))
+    (folder / "program.py").write_text(PROGRAM)
+    command = ["strace", "-f", "-ttt", "-T", "-y", "-o", "run.strace"]
+    done = subprocess.run(
+        [*command, sys.executable, "-S", "-E", "program.py"], cwd=folder, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        pytest.skip(f"strace cannot trace here: {done.stderr.strip()[-200:]}")
+    counted = dict(line.split(": ") for line in done.stdout.strip().splitlines())
+    return folder / "run.strace", {key: int(value) for key, value in counted.items()}
+
+
+def elsewhere(scenario: pc.Scenario, direction: str) -> int:
+    notes = [text for _, _, all_notes in scenario.sources for _, text in all_notes]
+    found = (re.match(rf"(\d+) B {direction}", text) for text in notes)
+    return sum(int(each[1]) for each in found if each)
+
+
+def test_bytes_are_those_that_the_kernel_counts(recorded: tuple[Path, dict[str, int]]) -> None:
+    trace, counted = recorded
+    scenario = pc.Scenario.from_workload(trace, machine="wrench-cluster")
+    latency = pc.simulate(scenario).latency
+    moved = {
+        kind: sum(
+            int(size)
+            for name, size in zip(latency["operation"], latency["bytes"], strict=True)
+            if name == kind
+        )
+        for kind in ("read", "write")
+    }
+    # The kernel adds those of a child that was waited for; what is read to print the numbers is not in them.
+    assert moved["read"] >= 6_000_000
+    total = moved["read"] + elsewhere(scenario, "read from")
+    assert total == pytest.approx(counted["rchar"], abs=2_000)
+    assert moved["write"] == 3_000_000
+
+
+def test_time_between_calls_can_be_left_out(recorded: tuple[Path, dict[str, int]]) -> None:
+    trace, _ = recorded
+    whole = pc.Scenario.from_workload(trace, machine="wrench-cluster")
+    fast = pc.Scenario.from_workload(trace, machine="wrench-cluster", reading=Reading(pace="fast"))
+    assert pc.simulate(fast).end_s < pc.simulate(whole).end_s
+
+
+def test_a_child_is_a_process_of_its_own(recorded: tuple[Path, dict[str, int]]) -> None:
+    scenario = pc.Scenario.from_workload(recorded[0], machine="wrench-cluster")
+    assert len(scenario.processes) == 2
+    result = pc.simulate(scenario)
+    assert "rename" in result.operations["operation"]
