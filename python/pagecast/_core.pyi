@@ -505,6 +505,8 @@ def read_recording(
     format: str | None = None,
     lenient: bool = False,
     columns: str | None = None,
+    strace_overhead: str | None = None,
+    system_files: bool = False,
     progress: Callable[[float], object] | None = None,
 ) -> Recording: ...
 

@@ -80,6 +80,8 @@ def _by_core(
         format=reading.format,
         lenient=reading.lenient,
         columns=reading.columns,
+        strace_overhead=reading.strace_overhead,
+        system_files=reading.system_files,
         progress=progress,
     )
 

@@ -40,6 +40,13 @@ class Reading:
         Whether an operation waits for the one before or begins at its recorded time.
     lenient : bool
         Pass over what is not understood.
+    cached : bool
+        The files that exist before are in the page cache.
+    system_files : bool
+        A recording of strace: forecast files below /usr, /etc and the like, which are otherwise taken as
+        cached.
+    strace_overhead : str, optional
+        What strace has added to each call, such as "40 us"; estimated if not given.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
     task_order : {"fifo", "depth", "priority"}
@@ -59,6 +66,9 @@ class Reading:
     pace: str | float = "recorded"
     replay: str = "closed"
     lenient: bool = False
+    cached: bool = False
+    system_files: bool = False
+    strace_overhead: str | None = None
     columns: str | None = None
     task_order: str = "fifo"
     compute: str = "runtime"
@@ -124,15 +134,16 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
     if shown(absolute) != absolute:
         raise ScenarioError(f"{shown(name)}: a scenario can only name what is UTF-8; rename the file")
     keys: dict[str, object] = {"from": absolute if name == "-" else name}
-    for key in ("format", "files_in", "columns"):
+    for key in ("format", "files_in", "strace_overhead", "columns"):
         if (value := getattr(reading, key)) is not None:
             keys[key] = value
     if reading.pace != "recorded":
         keys["pace"] = str(reading.pace)
     if reading.replay != "closed":
         keys["replay"] = reading.replay
-    if reading.lenient:
-        keys["lenient"] = True
+    for key in ("lenient", "cached", "system_files"):
+        if getattr(reading, key):
+            keys[key] = True
     for key in ("task_order", "compute", "machines", "core_speed"):
         if (value := getattr(reading, key)) != getattr(Reading, key):
             keys[key] = value

@@ -1,9 +1,11 @@
 """Recordings of strace, made here: bytes equal those that the kernel counts."""
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,59 @@ def test_bytes_are_those_that_the_kernel_counts(recorded: tuple[Path, dict[str, 
     total = moved["read"] + elsewhere(scenario, "read from")
     assert total == pytest.approx(counted["rchar"], abs=2_000)
     assert moved["write"] == 3_000_000
+
+
+COMMANDS = {
+    "cp": ["cp", "in", "copy"],
+    "dd": ["dd", "if=in", "of=copy", "bs=7000", "conv=fsync", "status=none"],
+    "sort": ["sort", "-S", "1M", "--parallel=2", "-o", "copy", "lines"],
+    "tar": ["tar", "cf", "copy", "in", "lines"],
+    "sqlite3": ["sqlite3", "db", "pragma journal_mode=wal; create table t(a); insert into t values(1);"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_bytes_of_ordinary_programs_are_those_that_the_kernel_counts(tmp_path: Path, name: str) -> None:
+    if shutil.which("strace") is None or shutil.which(name) is None:
+        pytest.skip(f"strace or {name} is not installed")
+    (tmp_path / "in").write_bytes(bytes(range(250)) * 20_000)
+    (tmp_path / "lines").write_text("".join(f"{line * 7919 % 100_003}\n" for line in range(100_000)))
+    # Before it is the command, the process is strace.
+    own = excess(["true"], tmp_path)
+    assert excess(COMMANDS[name], tmp_path) == own
+
+
+def excess(command: list[str], folder: Path) -> dict[str, int]:
+    """Trace a command; give how many bytes the kernel has counted beyond those of the recording."""
+    counted = traced(command, folder)
+    reading = Reading(system_files=True, files_in="/data")
+    scenario = pc.Scenario.from_workload(folder / "run.strace", machine="wrench-cluster", reading=reading)
+    operations = pc.simulate(scenario, model="no-cache").operations
+    rows = list(zip(operations["operation"], operations["bytes"], strict=True))
+    for kind, direction, key in (("read", "read from", "rchar"), ("write", "written to", "wchar")):
+        counted[key] -= sum(int(size) for name, size in rows if name in (kind, "copy"))
+        counted[key] -= elsewhere(scenario, direction)
+    return {key: counted[key] for key in ("rchar", "wchar")}
+
+
+def traced(command: list[str], folder: Path) -> dict[str, int]:
+    """Run a command under strace; give what the kernel has counted of it when it has ended."""
+    strace = ["strace", "-D", "-f", "-ttt", "-T", "-y", "-o", "run.strace"]
+    with subprocess.Popen(
+        [*strace, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        text = Path(f"/proc/{process.pid}/io").read_text()
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        if process.wait() != 0:
+            pytest.skip(f"strace cannot trace here: {said.strip()[-200:]}")
+    # strace is a grandchild, and may end after the command.
+    for _ in range(1000):
+        if "+++ exited" in (folder / "run.strace").read_text(errors="replace").rsplit("\n", 2)[-2]:
+            break
+        time.sleep(0.01)
+    return {key: int(value) for key, value in (line.split(": ") for line in text.splitlines())}
 
 
 def test_time_between_calls_can_be_left_out(recorded: tuple[Path, dict[str, int]]) -> None:

@@ -8,7 +8,7 @@ use pagecast_core::readers::{FORMATS, Format, Input, Options};
 use proptest::prelude::*;
 
 /// Small files of the formats that are recordings.
-const SEEDS: [(&str, &[u8]); 9] = [
+const SEEDS: [(&str, &[u8]); 10] = [
     ("csv", b"time_s,duration_s,process,op,file,offset_bytes,bytes\n0,0.1,a,read,/f,0,4096\n0.5,,b,write,\"/g,h\",0,1\n"),
     ("iolog", b"fio version 3 iolog\n0 /f add\n3 /f open\n10 /f read 8192 4096\n20 /f sync 0 0\n30 /f close\n"),
     ("iolog", b"fio version 2 iolog\n/f open\n/f wait 20 0\n/f write 0 4096\n/f trim 0 512\n"),
@@ -17,6 +17,7 @@ const SEEDS: [(&str, &[u8]); 9] = [
     ("spc", b"0,20941264,8192,W,0.551706\n1,3436288,15872,r,1.011732\n"),
     ("fiu", b"89966002627 4892 syslogd 904265560 8 W 6 0 531e779fa2d8\n"),
     ("pct", b"open 3 MNT/f wc\nwrite 3 -1 1m 64k\nproc a\nread 3 0 2m 1m\nendproc\nwait\nfread 3 1m 100 4k\nclose 3\n"),
+    ("strace", b"7 1700000000.1 openat(AT_FDCWD</w>, \"a\", O_RDWR|O_CREAT) = 3</w/a> <0.1>\n7 1700000000.2 clone(flags=SIGCHLD <unfinished ...>\n8 1700000000.3 read(3</w/a>, \"x\"..., 9) = 5 <0.1>\n7 1700000000.4 <... clone resumed>) = 8 <0.2>\n8 1700000000.5 +++ exited with 0 +++\n"),
     ("oracle", b"\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00\x64\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"),
 ];
 

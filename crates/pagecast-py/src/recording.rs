@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use pagecast_core::readers::csv::{self, WriteError};
 use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
-use pagecast_core::readers::{FORMATS, Format, Input, Options, ReadError, Reader, format_called, format_of};
+use pagecast_core::readers::{
+    FORMATS, Format, Input, Options, ReadError, Reader, Strace, format_called, format_of,
+};
 use pagecast_core::trace::{Level, Merged, Trace, Writer, object_lru};
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::exceptions::PyOSError;
@@ -171,7 +173,18 @@ fn os_error(error: &io::Error) -> PyErr {
 
 /// Read a recording in another format.
 #[pyfunction]
-#[pyo3(signature = (path, *, origin=None, format=None, lenient=false, columns=None, progress=None))]
+#[pyo3(signature = (
+    path,
+    *,
+    origin = None,
+    format = None,
+    lenient = false,
+    columns = None,
+    strace_overhead = None,
+    system_files = false,
+    progress = None,
+))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn read_recording(
     py: Python<'_>,
     path: PathBuf,
@@ -179,10 +192,15 @@ pub fn read_recording(
     format: Option<&str>,
     lenient: bool,
     columns: Option<String>,
+    strace_overhead: Option<String>,
+    system_files: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Recording> {
+    let overhead = strace_overhead.map(|text| Nanos::parse(&text)).transpose();
+    let overhead = overhead.map_err(|error| ScenarioError::new_err(format!("strace_overhead: {error}")))?;
     let origin = origin.unwrap_or_else(|| path.display().to_string());
-    let options = Options { lenient, columns, ..Options::default() };
+    let strace = Strace { overhead, system_files };
+    let options = Options { lenient, columns, strace, ..Options::default() };
     let opened: Arc<OnceLock<(Arc<AtomicU64>, Option<u64>)>> = Arc::default();
     let is_open = opened.clone();
     let share = move || match opened.get() {

@@ -25,9 +25,27 @@ __all__ = ["command"]
     metavar="NAME=N,...",
     help="Columns of a table without a known header: time=0,op=3,offset=4,bytes=5.",
 )
+@click.option(
+    "--strace-overhead",
+    type=options.Text(),
+    metavar="TIME",
+    help='What strace has added to each call, such as "40 us"; estimated if not given.',
+)
+@click.option(
+    "--system-files",
+    is_flag=True,
+    help="Keep operations on files below /usr, /etc and the like, too, in a recording of strace.",
+)
 @click.option("--force", is_flag=True, help="Replace OUT.")
 def command(
-    source: Path, out: Path, form: str | None, lenient: bool, columns: str | None, force: bool
+    source: Path,
+    out: Path,
+    form: str | None,
+    lenient: bool,
+    columns: str | None,
+    strace_overhead: str | None,
+    system_files: bool,
+    force: bool,
 ) -> None:
     """Write the recording IN, in any format that `pagecast formats` lists, to OUT.
 
@@ -45,7 +63,13 @@ def command(
     from pagecast.recordings import check_output, read, save
 
     check_output(out, replace=force)
-    reading = Reading(format=form, lenient=lenient, columns=columns)
+    reading = Reading(
+        format=form,
+        lenient=lenient,
+        columns=columns,
+        strace_overhead=strace_overhead,
+        system_files=system_files,
+    )
     with Progress() as progress:
         progress.begin(f"reading {shown(source)}")
 

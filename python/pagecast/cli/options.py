@@ -272,6 +272,25 @@ def reading(function: _F) -> _F:
             help="Columns of a table without a known header: time=0,op=3,offset=4,bytes=5.",
         ),
         click.option(
+            "--strace-overhead",
+            "reading_strace_overhead",
+            type=Text(),
+            metavar="TIME",
+            help='What strace has added to each call, such as "40 us"; estimated if not given.',
+        ),
+        click.option(
+            "--system-files",
+            "reading_system_files",
+            is_flag=True,
+            help="Forecast files below /usr, /etc and the like, too, in a recording of strace.",
+        ),
+        click.option(
+            "--cached",
+            "reading_cached",
+            is_flag=True,
+            help="Files of a workload that exist before are in the page cache.",
+        ),
+        click.option(
             "--lenient",
             "reading_lenient",
             is_flag=True,

@@ -14,12 +14,13 @@ pub struct Lines {
     bytes: Box<dyn BufRead + Send>,
     line: Vec<u8>,
     number: u64,
+    is_cut: bool,
 }
 
 impl Lines {
     /// Before the first line.
     pub fn new(input: Input) -> Self {
-        Self { origin: input.origin, bytes: input.bytes, line: Vec::new(), number: 0 }
+        Self { origin: input.origin, bytes: input.bytes, line: Vec::new(), number: 0, is_cut: false }
     }
 
     /// The next line, without its end; none behind the last one. Bytes that are not UTF-8 are replaced.
@@ -45,6 +46,7 @@ impl Lines {
             return Ok(false);
         }
         self.number += 1;
+        self.is_cut = self.line.last() != Some(&b'\n');
         if length > MOST_BYTES {
             return Err(
                 self.error(format!("this line has more than {MOST_BYTES} B"), "name the right --format")
@@ -59,6 +61,11 @@ impl Lines {
     /// The name of the text.
     pub fn origin(&self) -> &str {
         &self.origin
+    }
+
+    /// True if the last line that came has no end: there is none behind it.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The number of the next line, for operations.

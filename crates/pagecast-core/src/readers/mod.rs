@@ -31,7 +31,7 @@ mod wfformat;
 pub use error::ReadError;
 pub use formats::{FORMATS, Format, Reader, format_called, format_of};
 pub use input::{HEAD_BYTES, Input};
-pub use options::{Compute, ListOrder, Options, Pace, Replay, Surroundings, Workflow};
+pub use options::{Compute, ListOrder, Options, Pace, Replay, Strace, Surroundings, Workflow};
 pub use placement::Placement;
 
 pub use crate::trace::Level;

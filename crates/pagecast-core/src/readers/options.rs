@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::placement::Placement;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// How a workload is read and replayed.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +22,17 @@ pub struct Options {
     pub surroundings: Surroundings,
     /// How the tasks of a workflow are run.
     pub workflow: Workflow,
+    /// How a recording of system calls is read.
+    pub strace: Strace,
+}
+
+/// How a recording of system calls is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strace {
+    /// What strace has added to each call, if that is known; it is estimated otherwise.
+    pub overhead: Option<Nanos>,
+    /// Whether files below /usr, /etc and other directories of the system are forecast, and not taken as cached.
+    pub system_files: bool,
 }
 
 /// What a job file may ask of the machine and of the shell that it is given to.

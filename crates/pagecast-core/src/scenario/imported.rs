@@ -20,8 +20,8 @@ use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource};
 use crate::nearest::{hint, list};
 use crate::readers::{
-    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Surroundings,
-    Workflow, format_called, format_of,
+    Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Strace,
+    Surroundings, Workflow, format_called, format_of,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
@@ -73,9 +73,10 @@ pub fn import(
         notes.push(Note { place: name.clone(), text });
     }
     notes.extend(tasks.notes().into_iter().map(|text| Note { place: name.clone(), text }));
+    let is_cached = fields.get("cached")?.unwrap_or(false);
     for file in its_files {
-        let file =
-            InitialFile { host, path: file.path, size: file.size, cached: Bytes::ZERO, dirty: Bytes::ZERO };
+        let cached = if is_cached { file.size } else { Bytes::ZERO };
+        let file = InitialFile { host, path: file.path, size: file.size, cached, dirty: Bytes::ZERO };
         files.add_unless_there(file, fields.at)?;
     }
     let adding = Adding {
@@ -152,6 +153,10 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
         replay: fields.word("replay", &Replay::ALL)?.unwrap_or_default(),
         columns: fields.get("columns")?,
         workflow: workflow(fields)?,
+        strace: Strace {
+            overhead: fields.get("strace_overhead")?,
+            system_files: fields.get("system_files")?.unwrap_or(false),
+        },
     })
 }
 

@@ -177,6 +177,17 @@ pub static IMPORTED: Schema = Schema {
             "\"closed\" (the default): an operation waits for the one before; \"open\": it begins at its recorded time",
         ),
         may("lenient", Kind::Flag, "Passes over what is not understood, and says so; default false"),
+        may("cached", Kind::Flag, "The files that exist before are in the page cache; default false"),
+        may(
+            "system_files",
+            Kind::Flag,
+            "A recording of strace: files below /usr, /etc and the like are forecast, and not taken as cached; default false",
+        ),
+        may(
+            "strace_overhead",
+            Kind::Time,
+            "What strace has added to each call, in a recording of it; default an estimate",
+        ),
         may(
             "columns",
             Kind::Text,

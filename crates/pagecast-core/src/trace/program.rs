@@ -8,13 +8,13 @@ use super::decode::Names;
 use super::inner::Inner;
 use super::record::Record;
 use crate::units::Nanos;
-use crate::workload::{Operation, Program, ProgramError, ProgramEvents, ProgramSource};
+use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, ProgramSource};
 
 /// When recorded operations begin.
 ///
 /// In a closed loop an operation begins after the one before it of its process has ended, and after the recorded time between the end of
-/// that and its own start. Where a recording has no durations, it does not begin before its recorded time either. In an open loop reads,
-/// writes and syncs begin at their recorded times, whether or not others are under way.
+/// that and its own start. Where a recording has no durations, it does not begin before its recorded time either. A process that waits for an
+/// event first begins with that. In an open loop reads, writes and syncs begin at their recorded times, whether or not others are under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// The factor of recorded times; 0 leaves them out.
@@ -101,6 +101,7 @@ impl Clock {
             Some(not_before) => Some(timing.scaled(not_before)),
             None => time.map(|time| match self.last {
                 Some(last) if !timing.is_open => now + timing.scaled(minus(time, last)),
+                None if !timing.is_open && matches!(operation.action, Action::Wait { .. }) => now,
                 _ => timing.scaled(minus(time, self.start)),
             }),
         };

@@ -1,6 +1,6 @@
 //! Reads fio job files (version 3.33): sections, inheritance, units, and what a job does.
 //!
-//! Sources: fio's manual (HOWTO.rst), and its behaviour. Where both differ, fio's behaviour counts. Each option stands in [`options`]: it is
+//! Sources: fio's manual (HOWTO.rst), and its behaviour. Where both differ, fio's behaviour counts. Each option stands in `options`: it is
 //! done, without effect here, or refused, and why. The offsets of a job are those that fio itself would choose from the same seeds.
 //!
 //! Left out: discards, zoned devices, engines that do no file or block I/O, jobs that end or pace each other, and jobs that react to their

@@ -55,9 +55,7 @@ impl<'a> Arguments<'a> {
 
     /// An argument that is a pointer to a number: "[4096]", "[0 => 4096]"; none of NULL.
     pub fn pointed(&self, at: usize) -> Option<u64> {
-        let inner = self.text(at).strip_prefix('[')?;
-        let end = inner.find(|c: char| !c.is_ascii_digit())?;
-        inner[..end].parse().ok()
+        leading_digits(self.text(at).strip_prefix('[')?)
     }
 
     /// An argument that is a descriptor.
@@ -75,21 +73,40 @@ impl<'a> Arguments<'a> {
     pub fn has(&self, at: usize, flag: &str) -> bool {
         has_flag(self.text(at), flag)
     }
+
+    /// The two descriptors of "[3, 4]".
+    pub fn pair(&self, at: usize) -> Option<[Number<'a>; 2]> {
+        let inner = Self::of(self.text(at).strip_prefix('[')?.strip_suffix(']')?);
+        Some([inner.fd(0)?, inner.fd(1)?])
+    }
+
+    /// The number of a field of a structure: "{st_mode=S_IFREG|0644, st_size=5000, ...}".
+    pub fn field(&self, at: usize, name: &str) -> Option<u64> {
+        let text = self.text(at);
+        let rest = text[text.find(name)? + name.len()..].strip_prefix('=')?;
+        leading_digits(rest)
+    }
 }
 
-fn has_flag(text: &str, flag: &str) -> bool {
+fn leading_digits(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    text[..digits].parse().ok()
+}
+
+/// Whether a text has a flag as a whole word.
+pub fn has_flag(text: &str, flag: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == flag)
 }
 
-/// "3", "3</path>", "AT_FDCWD</dir>".
+/// "3", "3</path>", "3</path>(deleted)", "AT_FDCWD</dir>", and what follows a return: "3 (flags O_RDWR)".
 pub fn descriptor(text: &str) -> Option<Number<'_>> {
-    let (number, rest) = text.split_at(text.find('<').unwrap_or(text.len()));
-    let path = rest.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    let fd = match number.split_whitespace().next()? {
+    let (number, rest) = text.split_at(memchr::memchr(b'<', text.as_bytes()).unwrap_or(text.len()));
+    let path = rest.get(1..).and_then(|rest| Some(&rest[..memchr::memchr(b'>', rest.as_bytes())?]));
+    let fd = match number {
         "AT_FDCWD" => CWD,
-        number => number.parse().ok()?,
+        number => number.split(' ').next()?.parse().ok()?,
     };
-    Some(Number { fd, path })
+    Some(Number { fd, path: path.map(|path| path.strip_suffix(" (deleted)").unwrap_or(path)) })
 }
 
 /// Where the first argument of a text ends.
@@ -176,6 +193,17 @@ mod tests {
         assert_eq!(arguments.text(2), "1");
         assert_eq!(arguments.string(3).as_deref(), Some("a\"b,c"));
         assert_eq!((arguments.number(4), arguments.text(5)), (Some(16), ""));
+    }
+
+    #[test]
+    fn pairs_and_fields_are_found() {
+        let arguments = Arguments::of("[3<pipe:[5]>, 4<pipe:[5]>], {st_mode=S_IFREG|0644, st_size=50, ...}");
+        assert_eq!(arguments.pair(0).map(|pair| pair.map(|number| number.fd)), Some([3, 4]));
+        assert_eq!(arguments.pair(1), None);
+        assert_eq!((arguments.field(1, "st_size"), arguments.field(1, "st_s")), (Some(50), None));
+        assert_eq!(descriptor("3</a>(deleted)"), Some(Number { fd: 3, path: Some("/a") }));
+        assert_eq!(descriptor("3</a (deleted)>"), Some(Number { fd: 3, path: Some("/a") }));
+        assert_eq!(descriptor("3 (flags O_RDWR)"), Some(Number { fd: 3, path: None }));
     }
 
     #[test]

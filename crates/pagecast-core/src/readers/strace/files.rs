@@ -4,14 +4,21 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::arguments::Number;
+use super::arguments::{CWD, Number};
+use super::directories::Directories;
+use super::order::Key;
+use crate::trace::TraceError;
+use crate::units::Bytes;
 use crate::workload::Action;
 
-/// Directories of the system: what programs read there is taken as cached, and left out.
+/// Directories of the system. What programs read there is taken as cached.
 const SYSTEM: [&str; 8] = ["/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix"];
 
 /// Directories without files of a disk.
 const SPECIAL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// What `-y` shows for files in memory without a name.
+const UNNAMED: [&str; 3] = ["/memfd:", "/SYSV", "/anon_hugepage"];
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,18 +27,22 @@ pub enum Kind {
     File,
     /// A file of the system, which is taken as cached.
     System,
-    /// A pipe, a socket, a directory, a terminal, a file of /proc.
+    /// A pipe, whose bytes others have written.
+    Pipe,
+    /// A socket, a directory, a terminal, a file of /proc.
     Special,
 }
 
 /// The kind of a path.
-pub fn kind_of(path: &str) -> Kind {
+pub fn kind_of(path: &str, with_system: bool) -> Kind {
     let is_below = |directory: &str| {
         path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    if SPECIAL.into_iter().any(is_below) {
+    if path.starts_with("pipe:[") {
+        Kind::Pipe
+    } else if SPECIAL.into_iter().any(is_below) || UNNAMED.iter().any(|prefix| path.starts_with(prefix)) {
         Kind::Special
-    } else if SYSTEM.into_iter().any(is_below) {
+    } else if !with_system && SYSTEM.into_iter().any(is_below) {
         Kind::System
     } else {
         Kind::File
@@ -41,8 +52,10 @@ pub fn kind_of(path: &str) -> Kind {
 /// An open file, which several descriptors can share.
 #[derive(Clone, Debug)]
 pub struct OpenFile {
-    /// Its path when it was opened.
+    /// Its path when it was opened; the name of a pipe.
     pub path: Arc<str>,
+    /// Its number among files and pipes.
+    pub key: Key,
     /// What it is.
     pub kind: Kind,
     /// Where it reads and writes next.
@@ -51,9 +64,53 @@ pub struct OpenFile {
     pub appends: bool,
     /// The operation that opens it, until it is used: what is never used may be a directory.
     pub opens: Option<Action>,
+    /// Its size, if that was told before anybody changed it.
+    pub size: Option<Bytes>,
+    /// True if the file may have another name by now, or none.
+    pub is_renamed: bool,
+    /// The threads that have used it. The last descriptor is closed when these have come as far.
+    pub users: Vec<u32>,
+    /// True if there were more. Then it stays open.
+    pub is_crowded: bool,
+    /// The number of the call that opened it in the forecast.
+    pub opened_at: u64,
     descriptors: u32,
-    /// Whether several processes have had it. Who closes it last in a forecast is not who did so in the recording.
-    pub is_shared: bool,
+}
+
+/// So many users of an open file are told apart.
+const MOST_USERS: usize = 32;
+
+impl OpenFile {
+    /// A file that is opened.
+    pub fn new(path: Arc<str>, key: Key, kind: Kind) -> Self {
+        Self {
+            path,
+            key,
+            kind,
+            position: 0,
+            appends: false,
+            opens: None,
+            size: None,
+            is_renamed: false,
+            users: Vec::new(),
+            is_crowded: false,
+            opened_at: 0,
+            descriptors: 1,
+        }
+    }
+
+    /// A thread uses it that was made by the call `born`. Gives the thread that has opened it, if this one must wait for that.
+    pub fn used_by(&mut self, pid: u32, born: u64) -> Option<u32> {
+        if self.users.contains(&pid) {
+            return None;
+        }
+        self.is_crowded |= self.users.len() == MOST_USERS;
+        if !self.is_crowded {
+            self.users.push(pid);
+        }
+        // A child that was made later has it from its parent.
+        self.users.first().copied().filter(|&first| first != pid && born <= self.opened_at)
+    }
 }
 
 /// The descriptors and the working directory of a process and of the threads that share them.
@@ -70,18 +127,23 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Files {
     open: FxHashMap<u32, OpenFile>,
+    /// Those of a disk, by path.
+    of_path: FxHashMap<Arc<str>, Vec<u32>>,
     /// Every open file has a number that no other one has: processes need not close one before others open theirs.
     next: u32,
     /// Symbolic links that the programs have made.
     pub links: FxHashSet<Arc<str>>,
+    /// Which paths are directories.
+    pub directories: Directories,
     tables: Vec<Table>,
+    /// Tables without users.
+    unused: Vec<usize>,
 }
 
 impl Files {
     /// A table of a process that nobody knows the parent of.
     pub fn new_table(&mut self) -> usize {
-        self.tables.push(Table { users: 1, ..Table::default() });
-        self.tables.len() - 1
+        self.add_table(Table { users: 1, ..Table::default() })
     }
 
     /// The table of a thread, which is that of its process.
@@ -96,11 +158,22 @@ impl Files {
         for (number, _) in copy.descriptors.values() {
             if let Some(open) = self.open.get_mut(number) {
                 open.descriptors += 1;
-                open.is_shared = true;
             }
         }
-        self.tables.push(copy);
-        self.tables.len() - 1
+        self.add_table(copy)
+    }
+
+    fn add_table(&mut self, table: Table) -> usize {
+        match self.unused.pop() {
+            Some(at) => {
+                self.tables[at] = table;
+                at
+            }
+            None => {
+                self.tables.push(table);
+                self.tables.len() - 1
+            }
+        }
     }
 
     /// A table.
@@ -108,33 +181,54 @@ impl Files {
         &mut self.tables[table]
     }
 
-    /// Opens a file under a descriptor; gives the number of the open file, and of one that was closed for the last time.
+    /// Opens a file under a descriptor. Gives the open file that was closed with that, if it was its last descriptor.
+    ///
+    /// # Errors
+    /// If there are too many.
     pub fn open(
         &mut self,
         table: usize,
         fd: i32,
-        path: Arc<str>,
-        kind: Kind,
-        appends: bool,
+        file: OpenFile,
         closes: bool,
-    ) -> (u32, Option<u32>) {
+    ) -> Result<Option<u32>, TraceError> {
         let last = self.close(table, fd);
         let number = self.next;
-        self.next += 1;
-        self.open.insert(
-            number,
-            OpenFile { path, kind, position: 0, appends, opens: None, descriptors: 1, is_shared: false },
-        );
+        self.next = number.checked_add(1).ok_or(TraceError::TooMany("open files"))?;
+        if file.kind == Kind::File {
+            self.directories.add_above(&file.path);
+            self.of_path.entry(Arc::clone(&file.path)).or_default().push(number);
+        }
+        self.open.insert(number, file);
         self.tables[table].descriptors.insert(fd, (number, closes));
-        (number, last)
+        Ok(last)
     }
 
-    /// Gives the open file of a descriptor another one; gives an open file that was closed for the last time.
+    /// What was opened and not used was a directory.
+    pub fn settle_directory(&mut self, table: usize, fd: i32) {
+        let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else { return };
+        if let Some(open) = self.open.get_mut(&number)
+            && open.opens.is_some()
+            && self.directories.has(&open.path)
+        {
+            open.kind = Kind::Special;
+            open.opens = None;
+        }
+    }
+
+    /// The number that the next open file gets.
+    pub fn next_number(&self) -> u32 {
+        self.next
+    }
+
+    /// Gives the open file of a descriptor another one. Gives an open file that was closed with that for the last time.
     pub fn duplicate(&mut self, table: usize, fd: i32, to: i32, closes: bool) -> Option<u32> {
-        let &(number, _) = self.tables[table].descriptors.get(&fd)?;
         if fd == to {
             return None;
         }
+        let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else {
+            return self.close(table, to);
+        };
         if let Some(open) = self.open.get_mut(&number) {
             open.descriptors += 1;
         }
@@ -153,10 +247,17 @@ impl Files {
 
     /// Forgets an open file that was closed for the last time; gives it.
     pub fn forget(&mut self, number: u32) -> Option<OpenFile> {
-        self.open.remove(&number)
+        let file = self.open.remove(&number)?;
+        if let Some(numbers) = self.of_path.get_mut(&file.path) {
+            numbers.retain(|&other| other != number);
+            if numbers.is_empty() {
+                self.of_path.remove(&file.path);
+            }
+        }
+        Some(file)
     }
 
-    /// The descriptors of a table that lie in a range, or those that execve closes.
+    /// The descriptors of a table for which something holds, of each its number and whether execve closes it.
     pub fn descriptors(&self, table: usize, which: impl Fn(i32, bool) -> bool) -> Vec<i32> {
         let all = self.tables[table].descriptors.iter();
         let mut found: Vec<i32> =
@@ -178,13 +279,21 @@ impl Files {
         self.open.get_mut(&number).map(|open| (number, open))
     }
 
-    /// Takes the operations that open the files of a path which were opened and not used.
-    pub fn opens_of(&mut self, path: &str) -> Vec<(u32, Action)> {
-        let of_path = self.open.iter_mut().filter(|(_, open)| &*open.path == path);
-        let mut found: Vec<(u32, Action)> =
-            of_path.filter_map(|(&number, open)| Some((number, open.opens.take()?))).collect();
-        found.sort_unstable_by_key(|each| each.0);
-        found
+    /// A thread changes or removes a name by a call: gives the operations that open files of that name which were opened and not used.
+    pub fn lose_name(&mut self, path: &str, pid: u32, call: u64) -> Vec<(u32, Action)> {
+        let numbers = self.of_path.remove(path).unwrap_or_default();
+        let mut opens = Vec::new();
+        for number in numbers {
+            if let Some(open) = self.open.get_mut(&number) {
+                open.is_renamed = true;
+                if let Some(action) = open.opens.take() {
+                    open.used_by(pid, call);
+                    open.opened_at = call;
+                    opens.push((number, action));
+                }
+            }
+        }
+        opens
     }
 
     /// A user of a table has gone; gives the descriptors that are to be closed if it was the last one.
@@ -194,12 +303,26 @@ impl Files {
         if *users > 0 { Vec::new() } else { self.descriptors(table, |_, _| true) }
     }
 
+    /// A table whose descriptors are closed may serve again.
+    pub fn free(&mut self, table: usize) {
+        if self.tables[table].users == 0 {
+            self.tables[table] = Table::default();
+            self.unused.push(table);
+        }
+    }
+
     /// A path as a call has it, made absolute as far as that can be known.
     pub fn absolute(&self, table: usize, directory: Option<Number<'_>>, path: &str) -> String {
         if path.starts_with('/') {
             return path.to_owned();
         }
-        let known = directory.and_then(|number| number.path).unwrap_or(&self.tables[table].directory);
+        let table = &self.tables[table];
+        let opened = |fd| self.open.get(&table.descriptors.get(&fd)?.0).map(|open| &*open.path);
+        let known = match directory {
+            Some(Number { path: Some(path), .. }) => path,
+            Some(Number { fd, .. }) if fd != CWD => opened(fd).unwrap_or(""),
+            _ => &table.directory,
+        };
         match known {
             "" => path.to_owned(),
             known => format!("{}/{path}", known.trim_end_matches('/')),
@@ -209,24 +332,43 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
+    use super::super::order::Order;
     use super::*;
 
     #[test]
     fn system_files_are_told_by_their_directory() {
-        let kinds = ["/usr/lib/x", "/lib", "/libx/y", "/dev/null", "/procs", "f"].map(kind_of);
-        assert_eq!(kinds, [Kind::System, Kind::System, Kind::File, Kind::Special, Kind::File, Kind::File]);
+        let kind = |path| kind_of(path, false);
+        let kinds = ["/usr/lib/x", "/lib", "/libx/y", "/dev/null", "/procs", "f", "pipe:[7]", "/memfd:x"];
+        use Kind::{File, Pipe, Special, System};
+        assert_eq!(kinds.map(kind), [System, System, File, Special, File, File, Pipe, Special]);
+        assert_eq!(kind_of("/usr/lib/x", true), File);
     }
 
     #[test]
     fn an_open_file_lives_as_long_as_a_descriptor_of_any_process() {
         let mut files = Files::default();
         let parent = files.new_table();
-        let (number, _) = files.open(parent, 3, "/f".into(), Kind::File, false, true);
+        let file = OpenFile::new("/f".into(), Order::default().key(&"/f".into()), Kind::File);
+        files.open(parent, 3, file, true).unwrap();
         let child = files.copy_table(parent);
+        let (number, _) = files.get(child, 3).unwrap();
         assert_eq!(files.duplicate(parent, 3, 4, false), None);
         assert_eq!((files.close(parent, 3), files.close(parent, 4)), (None, None));
         assert_eq!(files.descriptors(child, |_, closes| closes), [3]);
         assert_eq!(files.close(child, 3), Some(number));
         assert_eq!(files.forget(number).map(|open| open.path), Some("/f".into()));
+        assert!(files.of_path.is_empty());
+    }
+
+    #[test]
+    fn tables_serve_again() {
+        let mut files = Files::default();
+        for _ in 0..10 {
+            let table = files.new_table();
+            let thread = files.share_table(table);
+            assert_eq!((files.leave(thread).len(), files.leave(table).len()), (0, 0));
+            files.free(table);
+        }
+        assert_eq!(files.tables.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Reads what strace has recorded of programs: `strace -f -ttt -T -y -s 256 -o FILE COMMAND`.
+//! Reads what strace has recorded of programs: `strace -f -ttt -T -y -o FILE COMMAND`.
 //!
 //! Source: strace(1) 6.1; the calls of Linux 6.12 that C programs of glibc make on files.
 //!
@@ -6,25 +6,30 @@
 //!   dup, fork and close-on-exec need no operations; reads and writes have the bytes that were returned, at the place where they were.
 //! - Time between calls, and calls on anything but files, are time in which the program does something else. What strace itself takes is
 //!   estimated from the recording and taken out ([`overhead`]).
-//! - A child begins when its parent has made it, and `wait4` waits for the end of a child. All other waiting takes the recorded time.
-//! - Files of system directories (programs, libraries, /etc) are taken as cached and left out, as are files of /proc, /sys and /dev,
-//!   pipes and sockets; a note counts their bytes.
+//! - A child begins when its parent has made it; `wait4`, `pthread_join`, reads of pipes, and opening a file that another process has written
+//!   wait for what that process does ([`order`]). All other waiting takes the recorded time.
+//! - Files of system directories (programs, libraries, /etc) are taken as cached and left out, if nothing else is asked for, as are files of
+//!   /proc, /sys and /dev, pipes and sockets. Their calls take the recorded time; a note counts their bytes.
 //!
 //! Left out: pages of mapped files; io_uring and libaio, which cannot be seen; symbolic links.
 
 mod arguments;
 mod calls;
+mod clock;
+mod directories;
 mod files;
 mod line;
+mod noted;
 mod order;
 mod overhead;
-mod processes;
+mod recording;
 #[cfg(test)]
 mod tests;
+mod threads;
 
-use self::line::line;
+use self::line::{Line, Told, Unusable, line};
 use self::overhead::Overhead;
-use self::processes::Recording;
+use self::recording::{Recording, Times};
 use super::error::ReadError;
 use super::input::Input;
 use super::lenient::Passed;
@@ -32,7 +37,7 @@ use super::lines::Lines;
 use super::options::Options;
 use crate::trace::Writer;
 
-/// From so many lines is it estimated what strace takes.
+/// From so many lines is it estimated what strace takes, and found which times they have.
 const SAMPLE: usize = 4096;
 
 /// True if a file can only be this: one of its first lines has a time and a call, or a call that strace begins with.
@@ -41,9 +46,9 @@ pub fn matches(head: &[u8]) -> bool {
     let mut lines = text.lines().filter(|text| !text.starts_with("strace: ")).take(3);
     lines.any(|text| {
         text.len() < head.len()
-            && line(text).is_some_and(|line| match line.told {
-                line::Told::Call(call) => line.time.is_some() || call.name == "execve",
-                line::Told::Unfinished(..) | line::Told::Resumed(..) => line.time.is_some(),
+            && line(text).is_ok_and(|line| match line.told {
+                Told::Call(call) => line.stamp.is_some() || call.name == "execve",
+                Told::Unfinished(..) | Told::Resumed(..) => line.stamp.is_some(),
                 _ => false,
             })
     })
@@ -54,7 +59,6 @@ pub fn matches(head: &[u8]) -> bool {
 /// # Errors
 /// A line that is not of strace, with its number.
 pub fn read(input: Input, options: &Options, trace: &mut Writer) -> Result<(), ReadError> {
-    let mut passed = Passed::new(options.lenient);
     let mut lines = Lines::new(input);
     let origin = lines.origin().to_owned();
     let mut first: Vec<String> = Vec::new();
@@ -63,41 +67,83 @@ pub fn read(input: Input, options: &Options, trace: &mut Writer) -> Result<(), R
     {
         first.push(text.to_owned());
     }
-    let overhead = Overhead::of(first.iter().map(String::as_str));
-    let mut recording = Recording::new(trace, overhead);
+    let sample = || first.iter().map(String::as_str);
+    let overhead = Overhead::of(sample(), options.strace.overhead);
+    let recording = Recording::new(trace, overhead, times(sample()), options.strace.system_files);
+    let mut reading = Reading { recording, passed: Passed::new(options.lenient), origin: &origin };
     for (at, text) in (1..).zip(&first) {
-        let error = || ReadError::new(format!("{origin}:{at}"), NOT_STRACE, REMEDY);
-        one(&mut recording, text, Some(at), &mut passed, error)?;
+        // The last line of all may be cut.
+        let is_cut = at as usize == first.len() && lines.is_cut();
+        reading.line(text, at, is_cut)?;
     }
     drop(first);
+    let mut at = SAMPLE as u64;
     loop {
-        let number = lines.following();
+        at += 1;
         let Some(text) = lines.next()? else { break };
-        let text = text.to_owned();
-        one(&mut recording, &text, number, &mut passed, || lines.error(NOT_STRACE, REMEDY))?;
+        match line(text) {
+            Ok(line) => reading.take(&line, at)?,
+            Err(unusable) => reading.pass(unusable, at, lines.is_cut())?,
+        }
     }
-    recording.end(&origin);
+    let Reading { mut recording, passed, .. } = reading;
+    recording.end(&origin).map_err(|error| ReadError::of_trace(&origin, &error))?;
     passed.note(&origin, trace);
     Ok(())
 }
 
-const NOT_STRACE: &str = "this is no line of strace";
-const REMEDY: &str = "record with strace -f -ttt -T -y -o FILE COMMAND, or pass over such lines with --lenient (lenient = true)";
-
-fn one(
-    recording: &mut Recording<'_>,
-    text: &str,
-    number: Option<u32>,
-    passed: &mut Passed,
-    error: impl FnOnce() -> ReadError,
-) -> Result<(), ReadError> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    match line(text) {
-        Some(line) => {
-            recording.line(&line, number).map_err(|error| ReadError::of_trace("the recording", &error))
+/// The times that lines of a recording have.
+fn times<'a>(texts: impl Iterator<Item = &'a str>) -> Times {
+    let mut times = Times::None;
+    for text in texts {
+        match line(text) {
+            Ok(Line { stamp: Some(_), told: Told::Call(call), .. }) if call.duration.is_some() => {
+                return Times::Durations;
+            }
+            Ok(Line { stamp: Some(_), .. }) => times = Times::Starts,
+            _ => {}
         }
-        None => passed.over("lines", error()),
+    }
+    times
+}
+
+/// A recording that is being read, and what was passed over.
+struct Reading<'t, 'o> {
+    recording: Recording<'t>,
+    passed: Passed,
+    origin: &'o str,
+}
+
+impl Reading<'_, '_> {
+    fn line(&mut self, text: &str, at: u64, is_cut: bool) -> Result<(), ReadError> {
+        match line(text) {
+            Ok(line) => self.take(&line, at),
+            Err(unusable) => self.pass(unusable, at, is_cut),
+        }
+    }
+
+    fn take(&mut self, line: &Line<'_>, at: u64) -> Result<(), ReadError> {
+        self.recording
+            .line(line, at.try_into().ok())
+            .map_err(|error| ReadError::of_trace(self.origin, &error))
+    }
+
+    fn pass(&mut self, unusable: Unusable, at: u64, is_cut: bool) -> Result<(), ReadError> {
+        let (kind, what, remedy) = match unusable {
+            _ if is_cut => (
+                "cut lines",
+                "the recording ends in the middle of this line",
+                "record all of it, or read it as it is with --lenient (lenient = true)",
+            ),
+            Unusable::WholeSeconds => {
+                ("lines", "this time is in whole seconds", "record with strace -f -ttt -T -y -o FILE COMMAND")
+            }
+            Unusable::Foreign => (
+                "lines",
+                "this is no line of strace",
+                "record with strace -f -ttt -T -y -o FILE COMMAND, or pass over such lines with --lenient (lenient = true)",
+            ),
+        };
+        self.passed.over(kind, ReadError::new(format!("{}:{at}", self.origin), what, remedy))
     }
 }
