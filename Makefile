@@ -80,10 +80,11 @@ validate: build ## check every claim; rewrite the tables of README.md and docs/v
 	$(BIN)/python validation/claims.py --write
 
 .PHONY: bench
-bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow and of an extent
+bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow, an extent and a call
 	$(BIN)/python benches/simulate.py --out out/bench
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents
+	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench calls
 
 .PHONY: bench-cache
 bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them

@@ -57,3 +57,6 @@ impl<N: Network> Engine<'_, N> {
         self.carry_out_all(host)
     }
 }
+
+#[cfg(test)]
+mod tests;
