@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 # .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
 CARGO_FLAGS ?=
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 90
 BED_CASES ?= m_memory a_seqwrite c_read
 # .ci/run sets --from, so that its seeds are those of the tree.
 FUZZ_FLAGS ?=
@@ -102,7 +102,7 @@ bench-run: build ## the cost of sampling a real run, at several rates; writes an
 	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz
-fuzz: build ## random whole scenarios against laws, then operations against the oracle, for FUZZ_SECONDS (60)
+fuzz: build ## random whole scenarios against laws, operations against the oracle, bytes for the readers, for FUZZ_SECONDS (90)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)
 
 .PHONY: mutants
