@@ -15,8 +15,8 @@ and 2 GB. What breaks a law is printed as a scenario file, made smaller, with it
 `readers` changes small files of every format that is read, and makes up bytes: a reader gives a workload or
 one message of one line, and does not panic. What breaks that is printed as short as proptest can make it.
 
-Without a class each gets a third of the time. With `--from` the seeds follow from a word, CI's from the name of
-the tree: what failed there fails here, and what passed passes.
+Without a class each gets a third of the time. With `--from` the seeds follow from a word, CI's from the name
+of the tree: what failed there fails here, and what passed passes.
 
 Why not cargo-fuzz: it needs a nightly compiler, and finds what crashes. The core has no unsafe code, and
 whether it equals the oracle can only be asked from Python. Sequences of operations reach deeper than
