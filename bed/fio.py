@@ -12,8 +12,8 @@ DIRECTIONS: Final = ("read", "write", "trim")
 PERCENTILES: Final = {"p50_us": "50", "p90_us": "90", "p99_us": "99", "p99.9_us": "99.9"}
 
 COLUMNS: Final = (
-    "job", "dir", "io_bytes", "ios", "runtime_s", "bw_MiBps", "iops", "clat_mean_us", *PERCENTILES, "clat_max_us",
-    "syncs", "sync_mean_us", "sync_p50_us", "sync_p99_us",
+    "job", "dir", "io_bytes", "ios", "runtime_s", "bw_MiBps", "iops", "clat_mean_us", *PERCENTILES,
+    "clat_max_us", "syncs", "sync_mean_us", "sync_p50_us", "sync_p99_us",
 )  # fmt: skip
 """Latencies are those of completion; MiB are 2^20 bytes."""
 

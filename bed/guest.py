@@ -42,8 +42,8 @@ _RUNTIME: Final = "usr/lib/x86_64-linux-gnu/tcc"
 class NullDisk:
     """A disk of null_blk (Documentation/block/null_blk.rst), by the names of its attributes.
 
-    `size` and `cache_size` are in MiB, `mbps` in MiB/s for reading and writing together (0: no limit). A volatile
-    cache of 0 is none.
+    `size` and `cache_size` are in MiB, `mbps` in MiB/s for reading and writing together (0: no limit). A
+    volatile cache of 0 is none.
     """
 
     size: int = 2048
@@ -220,7 +220,7 @@ def _libraries(programs: Iterable[tuple[str, Path]], root: Path) -> dict[str, Pa
 
 
 def _add_runtime(archive: Archive, root: Path) -> None:
-    """Add what programs need beside their libraries: headers of the compiler, names that git calls itself by."""
+    """Add what programs need beside their libraries: the compiler's headers, git's names for itself."""
     for path in sorted((root / _RUNTIME).rglob("*")):
         if path.is_file():
             archive.add(str(path.relative_to(root)), path.read_bytes())

@@ -78,8 +78,8 @@ def _settings(options: argparse.Namespace) -> Settings:
     options.memory = options.memory or default
     if options.disk == "null" and options.memory < options.size + BESIDE_DISK_MIB:
         raise BedError(
-            f"--size {options.size} leaves less than {BESIDE_DISK_MIB} MiB of the guest's {options.memory} MiB; "
-            f"use --memory {options.size + BESIDE_DISK_MIB} or more"
+            f"--size {options.size} leaves less than {BESIDE_DISK_MIB} MiB of the guest's {options.memory} "
+            f"MiB; use --memory {options.size + BESIDE_DISK_MIB} or more"
         )
     if options.cgroup and options.cgroup >= options.memory:
         raise BedError(f"--cgroup {options.cgroup} is not less than the guest's memory, {options.memory} MiB")

@@ -28,7 +28,7 @@ _BURST: Final = "20 ms"
 """null_blk gives its budget out every 20 ms (drivers/block/null_blk/main.c: TICKS_PER_SEC)."""
 
 _UNLIMITED_MBPS: Final = 5000
-"""Of a null_blk without a limit: it copies at the speed of memory, between the reading and the writing of it."""
+"""Of a null_blk without a limit, which copies at the speed of memory."""
 
 _SYSCTLS: Final = ("dirty_expire_centisecs", "dirty_writeback_centisecs", "min_free_kbytes")
 

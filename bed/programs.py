@@ -1,9 +1,9 @@
 """Cases that run programs: fio's job files, and shell commands that are traced.
 
-A case is a file ``NAME.fio`` or ``NAME.sh``; those of the project are in the folder programs/. Lines that begin
-with ``# set-up:`` are shell commands that run before, in the folder of the disk; ``# set-up: drop`` drops the
-caches. Of a command there are four runs: cold and warm, each without and with strace. It reads below in/, which the
-set-up makes, and writes below out/, which is empty before each run.
+A case is a file ``NAME.fio`` or ``NAME.sh``; those of the project are in the folder programs/. Lines that
+begin with ``# set-up:`` are shell commands that run before, in the folder of the disk; ``# set-up: drop`` drops
+the caches. Of a command there are four runs: cold and warm, each without and with strace. It reads below in/,
+which the set-up makes, and writes below out/, which is empty before each run.
 """
 
 import re
