@@ -30,7 +30,7 @@ DEADLINE_S: Final = 1800
 
 
 PROGRAMS: Final = (
-    "cp", "dd", "fio", "git", "head", "mkdir", "rm", "seq", "sort", "sqlite3", "strace", "tar", "tcc",
+    "cp", "dash", "dd", "fio", "git", "head", "mkdir", "rm", "seq", "sort", "sqlite3", "strace", "tar", "tcc",
 )  # fmt: skip
 """What cases with programs may run beside the shell and the rest of busybox."""
 

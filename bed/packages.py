@@ -20,7 +20,7 @@ __all__ = [
 PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
 """Beside the kernel: the emulator, the guest's shell, what makes a file system and what a loop device."""
 
-RECORDED: Final = ("fio", "strace", "coreutils", "tar", "sqlite3", "git", "tcc")
+RECORDED: Final = ("fio", "strace", "dash", "coreutils", "tar", "sqlite3", "git", "tcc")
 """What cases with programs run beside these: fio, strace, and the programs that are traced."""
 
 KERNEL: Final = "linux-image-amd64"
@@ -99,7 +99,8 @@ class Packages:
 
     def has_programs(self) -> bool:
         """Tell whether an earlier call of `fetch_programs` came to its end."""
-        return self.is_there() and (self.root / ".programs").exists()
+        marker = self.root / ".programs"
+        return self.is_there() and marker.exists() and marker.read_text().split() == list(RECORDED)
 
     def fetch_programs(self) -> None:
         """Download what cases with programs run, and unpack it beside the rest.
@@ -119,7 +120,7 @@ class Packages:
         new = [path for path in sorted(self._archives.glob("*.deb")) if path.name not in there]
         for archive in new:
             self._run("dpkg-deb", "-x", str(archive), str(self.root))
-        (self.root / ".programs").write_text("".join(f"{path.name}\n" for path in new))
+        (self.root / ".programs").write_text("".join(f"{name}\n" for name in RECORDED))
 
     def _sources(self) -> str:
         """Write the package manager's sources; gives the option with which it takes a new enough kernel."""

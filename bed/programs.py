@@ -3,7 +3,8 @@
 A case is a file ``NAME.fio`` or ``NAME.sh``; those of the project are in the folder programs/. Lines that
 begin with ``# set-up:`` are shell commands that run before, in the folder of the disk; ``# set-up: drop`` drops
 the caches. Of a command there are four runs: cold and warm, each without and with strace. It reads below in/,
-which the set-up makes, and writes below out/, which is empty before each run.
+which the set-up makes, and writes below out/, which is empty before each run. The shell is dash, since that of
+busybox has programs of its own.
 """
 
 import re
@@ -75,7 +76,7 @@ def case_of(file: str, text: str) -> Case:
     set_up = [line.strip() for line in _SET_UP.findall(text)]
     commands = [line for line in set_up if line != "drop"]
     files = {file: text, f"{file}.set-up": "".join(f"{line}\n" for line in ("set -e", *commands, "sync"))}
-    before = [f"exec sh /cases/{file}.set-up"]
+    before = [f"exec dash /cases/{file}.set-up"]
     steps = _fio(file, is_cold="drop" in set_up) if file.endswith(".fio") else _traced(file)
     after = ["exec find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +", "sync"]
     return Case("".join(f"{line}\n" for line in (*before, *steps, *after)), files)
@@ -92,5 +93,5 @@ def _traced(file: str) -> list[str]:
         for state in STATES:
             tracer = f"{words} -o /tmp/{state}.strace " if words else ""
             steps += ["exec rm -rf out", "exec mkdir out", "sync", *(["drop"] if state == "cold" else [])]
-            steps += [f"sleep {_SETTLE_MS}", f"mark {state}{label}", f"exec {tracer}sh /cases/{file}"]
+            steps += [f"sleep {_SETTLE_MS}", f"mark {state}{label}", f"exec {tracer}dash /cases/{file}"]
     return steps

@@ -71,7 +71,12 @@ impl Player {
     }
 
     fn named(name: &str, mount: &Path, start: Instant, handles: BTreeMap<usize, Handle>) -> Self {
-        let played = Played { name: name.to_owned(), calls: Vec::with_capacity(1 << 14), looks: Vec::new(), runs: Vec::new() };
+        let played = Played {
+            name: name.to_owned(),
+            calls: Vec::with_capacity(1 << 14),
+            looks: Vec::new(),
+            runs: Vec::new(),
+        };
         Self {
             mount: mount.to_owned(),
             start,

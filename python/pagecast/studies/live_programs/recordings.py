@@ -128,7 +128,7 @@ def _commands(folder: Path) -> list[Command]:
     path = find(folder, "exec")
     runs: dict[tuple[str, int], list[dict[str, str]]] = defaultdict(list)
     for row in [] if path is None else records(path, dict):
-        if row["command"].endswith(f"sh /cases/{row['case']}.sh"):
+        if row["command"].endswith(f" /cases/{row['case']}.sh"):
             runs[row["case"], int(row["rep"])].append(row)
     found = []
     for (case, repetition), of in sorted(runs.items()):
