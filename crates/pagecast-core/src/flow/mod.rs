@@ -4,7 +4,6 @@
 //! steps of time; the second is slow and simple and checks the first. Source: weighted max-min fairness by progressive filling (Bertsekas
 //! and Gallager, *Data Networks*, 6.5.2). Left out: packets, requests and their order; a device is a rate (see `device` for its changes).
 
-mod burst;
 #[cfg(test)]
 mod definition;
 pub mod fluid;
@@ -38,7 +37,7 @@ pub struct Resource {
     capacity_at: Vec<(u32, f64)>,
     /// No flow gets more than this, whatever is left.
     pub per_flow_max: Option<f64>,
-    /// The time without a flow after which a burst passes, and the length of the burst at the full rate. The first flow has it, too.
+    /// The length of a burst at the full rate that a limiter lets pass at once, from a bucket that is full at first.
     pub burst: Nanos,
 }
 

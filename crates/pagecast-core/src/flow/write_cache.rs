@@ -2,9 +2,15 @@
 //!
 //! A bucket of bytes. Writes fill it as they come. It is emptied at the rate that writes would have without room, beside the reads of that
 //! moment, or more slowly. While it is full the disk serves as without a cache. Rates change only at events, also at the end of the room:
-//! in between the room is a line. Left out: bytes overwritten in the cache that never get to the disk, and reads from the cache.
+//! in between the room is a line.
+//!
+//! A limiter is the same bucket, of tokens: while there are some, bytes pass as fast as anything else lets them; without, they pass at the
+//! limit. Tokens come at the limit, as long as the bucket is not full. Source: `block/blk-throttle.c` (`io.max`), and the burst of a
+//! cloud's disk.
+//!
+//! Left out: bytes overwritten in the cache that never get to the disk, and reads from the cache.
 
-use super::{Resource, ResourceId, Route, finish_time, served};
+use super::{Resource, ResourceId, Route, Use, finish_time, served};
 use crate::units::{Bytes, Nanos, earlier};
 
 /// The write cache of a disk before it is added to a network.
@@ -22,6 +28,26 @@ pub struct WriteCache {
     pub with_room: Service,
     /// and while there is none.
     pub full: Service,
+}
+
+/// The rate of a limiter that has tokens, in bytes per second: more than any memory copies.
+const PASSING: f64 = 1e12;
+
+impl WriteCache {
+    /// The bucket of a limiter, which is a resource of its own, and the resource while there are tokens.
+    pub(super) fn of_limiter(id: ResourceId, limit: &Resource) -> (Self, Resource) {
+        let passing = Resource { capacity_at: vec![(1, PASSING)], ..limit.clone() };
+        let alone = |writes| Service { writes, shared: None };
+        let bucket = Self {
+            size: Bytes((limit.burst.as_seconds() * limit.capacity(1)) as u64),
+            writes: id,
+            shared: None,
+            drain: f64::INFINITY,
+            with_room: alone(passing.clone()),
+            full: alone(limit.clone()),
+        };
+        (bucket, passing)
+    }
 }
 
 /// The service of a disk.
@@ -65,6 +91,21 @@ impl Load {
         let (sharers, all) = shared.unwrap_or((writers, writes));
         Self { writers, writes, sharers, reads: all - writes }
     }
+}
+
+/// The cost of a flow on a resource of a cache. On the one that reads and writes share, rates themselves are counted.
+pub(super) fn cost_at(uses: &[Use], at: ResourceId, writes: ResourceId) -> f64 {
+    uses.iter().find(|each| each.resource == at && at == writes).map_or(1.0, |each| each.cost)
+}
+
+/// A resource as it is at first: one with a limiter has a bucket, which is full.
+pub(super) fn limited(id: ResourceId, resource: Resource, caches: &mut WriteCaches) -> Resource {
+    if resource.burst == Nanos::ZERO {
+        return resource;
+    }
+    let (bucket, passing) = WriteCache::of_limiter(id, &resource);
+    caches.add(bucket);
+    passing
 }
 
 #[derive(Debug)]
@@ -175,6 +216,11 @@ impl WriteCaches {
         for cache in self.0.iter_mut().filter(|cache| cache.is_on(&is_one)) {
             cache.follow(now, load(cache.spec.writes, cache.spec.shared));
         }
+    }
+
+    /// True if bytes pass a limiter that has tokens.
+    pub(super) fn is_passing(&self) -> bool {
+        self.0.iter().any(|cache| cache.is_fast && cache.change < 0.0)
     }
 
     /// Returns the next end of a cache's room.
