@@ -39,11 +39,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bed guest",
         description="Record cases in a guest in virtual time. Needs no root.",
     )
-    add_cases(parser, default.repetitions)
+    others = ", ".join((*cases.CALIBRATION, *programs.NAMES))
+    add_cases(parser, default.repetitions, f"With --disk null: {others}, or files NAME.fio and NAME.sh. ")
     add = parser.add_argument
-    parser.epilog += (
-        f" With --disk null: {', '.join((cases.MEMORY, *programs.NAMES))}, or files .fio and .sh."
-    )
     add("--memory", type=at_least(LEAST_MEMORY_MIB), metavar="MIB")
     add(
         "--disk",

@@ -1,10 +1,10 @@
 """Cases that run programs: fio's job files, and shell commands that are traced.
 
 A case is a file ``NAME.fio`` or ``NAME.sh``; those of the project are in the folder programs/. Lines that
-begin with ``# set-up:`` are shell commands that run before, in the folder of the disk; ``# set-up: drop`` drops
-the caches. Of a command there are four runs: cold and warm, each without and with strace. It reads below in/,
-which the set-up makes, and writes below out/, which is empty before each run. The shell is dash, since that of
-busybox has programs of its own.
+begin with ``# set-up:`` are shell commands that run before, in the folder of the disk; ``# set-up: drop``
+drops the caches. Of a command there are four runs: cold and warm, each without and with strace. It reads
+below in/, which the set-up makes, and writes below out/, which is empty before each run. The shell is dash,
+since that of busybox has programs of its own.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bed.cases import MEMORY, Scale, text_of
+from bed.cases import CALIBRATION, Scale, text_of
 from bed.packages import BedError
 
 __all__ = ["NAMES", "STATES", "TRACER", "Case", "case_of", "cases_of"]
@@ -50,8 +50,8 @@ def cases_of(names: Sequence[str], scale: Scale) -> dict[str, Case]:
         There is no such case, or a file cannot be read.
     """
     found = {}
-    for name in names or (MEMORY, *NAMES):
-        if name == MEMORY:
+    for name in names or (*CALIBRATION, *NAMES):
+        if name in CALIBRATION:
             found[name] = Case(text_of(name, scale), {})
             continue
         path = Path(name)
@@ -61,7 +61,7 @@ def cases_of(names: Sequence[str], scale: Scale) -> dict[str, Case]:
             )
         if path.suffix not in ENDINGS:
             raise BedError(
-                f"there is no case {name} with programs; there are {', '.join((MEMORY, *NAMES))}. "
+                f"there is no case {name} with programs; there are {', '.join((*CALIBRATION, *NAMES))}. "
                 "A file of your own ends in .fio or .sh"
             )
         try:

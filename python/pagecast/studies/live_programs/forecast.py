@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pagecast.api import Scenario
 from pagecast.fio import json_plus
@@ -14,6 +15,9 @@ from pagecast.studies.skeleton import Simulate
 from pagecast.workloads import Reading
 
 __all__ = ["CommandForecast", "Told", "forecast_command", "forecast_fio"]
+
+DIRECTIONS: Final = {"read": ("read",), "write": ("write",), "copy": ("read", "write")}
+"""What operations of a trace read and write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,9 @@ def forecast_fio(
 ) -> tuple[dict[tuple[str, str], FioJob], str]:
     """Forecast a job file; gives what fio would say by job and direction, and the machine's hash."""
     text = run.job_file.read_text(encoding="utf-8")
-    for name, value in {"MNT": mount, "OUT": "/tmp", "REP": str(run.repetition)}.items():
-        text = text.replace(f"${{{name}}}", value)
     with tempfile.TemporaryDirectory() as folder:
+        for name, value in {"MNT": mount, "OUT": folder, "REP": str(run.repetition)}.items():
+            text = text.replace(f"${{{name}}}", value)
         job_file = Path(folder) / run.job_file.name
         job_file.write_text(text, encoding="utf-8")
         scenario = scenario_of(job_file, told, cached=not run.is_cold)
@@ -79,8 +83,8 @@ def forecast_command(command: Command, told: Told, *, simulate: Simulate) -> Com
     moved = {"read": 0, "write": 0}
     latency = result.latency
     for operation, size in zip(latency["operation"], latency["bytes"], strict=True):
-        if operation in moved:
-            moved[operation] += int(size)
+        for direction in DIRECTIONS.get(operation, ()):
+            moved[direction] += int(size)
     return CommandForecast(
         wall_s=result.end_s,
         read_bytes=moved["read"] + _elsewhere(scenario, "read from"),

@@ -67,11 +67,12 @@ class CommandPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveProgramsOutcome(outcome.Outcome):
-    """Outcome: a point per number and model."""
+    """Outcome: a point per number and model; `calibrations` are keys and values of each platform."""
 
     platforms: tuple[str, ...]
     fio: tuple[FioPoint, ...]
     commands: tuple[CommandPoint, ...]
+    calibrations: dict[str, dict[str, str]]
 
     def beside_times(self) -> dict[str, object]:
         """Give the points under the names of ``--json``."""

@@ -6,15 +6,15 @@ from typing import Final
 from pagecast.comparison.outcome import Presentation
 from pagecast.report.document import Report, Section, Table
 from pagecast.studies.live_programs.outcome import LiveProgramsOutcome
-from pagecast.studies.live_programs.results import command_table, conclusion, fio_table
+from pagecast.studies.live_programs.results import calibration_table, command_table, conclusion, fio_table
 from pagecast.studies.skeleton import report
 
 __all__ = ["PRESENTATION"]
 
 LEAD: Final = (
-    "Job files run by fio, and commands run with and without strace, on live Linux kernels; forecast from the "
-    "same job files, and from the traces. Costs of copying were calibrated on the case m_memory of each "
-    "platform, which is not judged."
+    "Job files run by fio, and commands run with and without strace, on live Linux kernels; forecast from "
+    "the same job files, and from the traces. Costs of copying and of a request were calibrated on the cases "
+    "m_memory and m_disk of each platform, which are not judged."
 )
 
 PITFALLS: Final = (
@@ -37,7 +37,8 @@ def build(outcome: LiveProgramsOutcome) -> Report:
 
 
 def _tables(outcome: LiveProgramsOutcome, platform: str) -> Iterator[Table]:
-    for table in (fio_table(outcome, platform), command_table(outcome, platform)):
+    makers = (fio_table, command_table, calibration_table)
+    for table in (make(outcome, platform) for make in makers):
         if table.rows:
             yield table
 

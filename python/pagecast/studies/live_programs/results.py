@@ -7,10 +7,15 @@ from typing import TypeVar
 from pagecast.comparison.rows import main_model
 from pagecast.report.document import Table
 from pagecast.studies.live_programs.outcome import (
-    P50_TOLERANCE, RATE_TOLERANCE, WALL_TOLERANCE, CommandPoint, FioPoint, LiveProgramsOutcome,
+    P50_TOLERANCE,
+    RATE_TOLERANCE,
+    WALL_TOLERANCE,
+    CommandPoint,
+    FioPoint,
+    LiveProgramsOutcome,
 )  # fmt: skip
 
-__all__ = ["command_table", "conclusion", "fio_table"]
+__all__ = ["calibration_table", "command_table", "conclusion", "fio_table"]
 
 MIB = 2**20
 
@@ -101,6 +106,16 @@ def _grouped(points: Iterable[_Point], key: object) -> dict[tuple[str, str], dic
     for point in points:
         groups.setdefault(key(point), {}).setdefault(point.model, []).append(point)
     return groups
+
+
+def calibration_table(outcome: LiveProgramsOutcome, platform: str) -> Table:
+    """Make the table of what was calibrated."""
+    return Table(
+        title=f"{platform}: calibrated on m_memory and m_disk",
+        columns=("key", "value"),
+        rows=list(outcome.calibrations[platform].items()),
+        note="They replace those of the machine file under the model kernel; no other model knows them.",
+    )
 
 
 def conclusion(outcome: LiveProgramsOutcome) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pagecast.studies.live_programs.forecast import Told, forecast_command, fore
 from pagecast.studies.live_programs.outcome import CommandPoint, FioPoint, LiveProgramsOutcome
 from pagecast.studies.live_programs.recordings import Command, FioRun, Platform, platforms
 from pagecast.studies.live_programs.report import PRESENTATION
+from pagecast.studies.live_programs.requests import latencies
 from pagecast.studies.skeleton import Asked, Study
 
 __all__ = ["STUDY"]
@@ -28,15 +29,15 @@ MACHINE: Final = "machine.toml"
 
 
 def _forecast(asked: Asked) -> LiveProgramsOutcome:
-    """Forecast the recorded programs; an experiment is a platform, by default on the machine file in its folder."""
+    """Forecast the recorded programs; an experiment is a platform, on the machine file in its folder."""
     if asked.data is None:
         raise StudyError("live-programs needs recordings; name their folder with --data DIR")
     found = [of for of in platforms(asked.data) if of.name in asked.experiments or not asked.experiments]
     if not found:
         raise StudyError(f"the recordings have no platform {', '.join(asked.experiments)}")
-    plan: list[tuple[Platform, FioRun | Command, str]] = [
-        (of, run, model) for of in found for run in (*of.fio, *of.commands) for model in asked.models
-    ]
+    runs: list[tuple[Platform, FioRun | Command]] = [(of, run) for of in found for run in of.fio]
+    runs += [(of, run) for of in found for run in of.commands]
+    plan = [(of, run, model) for of, run in runs for model in asked.models]
     known = {of.name: _Known(asked, of) for of in found}
     fio: list[FioPoint] = []
     commands: list[CommandPoint] = []
@@ -59,13 +60,14 @@ def _forecast(asked: Asked) -> LiveProgramsOutcome:
         rows=tuple(_rows(fio, commands, {of.name: known[of.name].machine for of in found})),
         fio=tuple(fio),
         commands=tuple(commands),
+        calibrations={name: of.values for name, of in known.items()},
         left_out=tuple(dict.fromkeys(left_out)),
         provenance=asked.provenance(hashes, left_out=left_out),
     )
 
 
 class _Known:
-    """What is known of a platform: its machine, and the calibration on its case m_memory."""
+    """What is known of a platform: its machine, and the calibration on its cases m_memory and m_disk."""
 
     def __init__(self, asked: Asked, platform: Platform) -> None:
         own = platform.folder / MACHINE
@@ -79,7 +81,11 @@ class _Known:
         self._host = machines.load(self.machine)
         described = machines.described(self._host)
         share = limit_share(described["vm"], described["kernel"]["version"])
-        self._values = calibration.calibrate(platform.recordings.values(), share=share).values()
+        found = calibration.calibrate(platform.recordings.values(), share=share)
+        call_s = 0.0 if found.costs is None else found.costs.call_s
+        disk = machines.disk_of(self._host)
+        of_disk = latencies(platform.recordings.values(), disk, described["disk"][disk], call_s=call_s)
+        self.values = found.values() | of_disk
 
     def fio(self, run: FioRun, model: str) -> Iterator[FioPoint]:
         """Forecast a job file."""
@@ -105,7 +111,7 @@ class _Known:
             return Told(self.machine, {}, overrides, model, options)
         recording = self._platform.recordings.get((of.case, of.repetition))
         state = {} if recording is None else initial_state(recording, self._host)
-        return Told(self.machine, self._values, overrides, model, state | options)
+        return Told(self.machine, self.values, overrides, model, state | options)
 
 
 def _rows(
