@@ -24,7 +24,7 @@ _COPIES: Final = {"guest": ("5 GB/s", "2 GB/s"), "host": ("30 GB/s", "30 GB/s")}
 _LIMITS: Final = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes")
 """Of a ratio and its bytes, one is 0: the other holds (mm/page-writeback.c: dirty_ratio_handler)."""
 _QUEUE: Final = ("nr_requests", "max_sectors_kb", "wbt_lat_usec")
-_BURST: Final = "20 ms"
+_INTERVAL: Final = "20 ms"
 """null_blk gives its budget out every 20 ms (drivers/block/null_blk/main.c: TICKS_PER_SEC)."""
 
 _UNLIMITED_MBPS: Final = 5000
@@ -124,7 +124,7 @@ def _null_disk(null: NullDisk, platform: str) -> str:
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
     flush = f'flush = "{null.completion_nsec} ns"\n' if null.cache_size else ""
-    burst = f'burst = "{_BURST}"\n' if null.mbps else ""
+    limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
     return f"""\
 size = "{null.size} MiB"
 read = "{rate}"
@@ -132,7 +132,7 @@ write = "{rate}"
 sharing = "total"
 latency = "{null.completion_nsec} ns"
 write_latency = "{null.completion_nsec} ns"
-{flush}{burst}{keys}
+{flush}{limit}{keys}
 logical_block_size = "4 KiB"
 """
 

@@ -54,11 +54,11 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
     pc.load_machine(path)
     for line in (
         'size = "2048 MiB"', 'read = "100 MiB/s"', 'latency = "100000 ns"', 'flush = "100000 ns"',
-        'burst = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
+        'limit_interval = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
     ):  # fmt: skip
         assert line in text
     unlimited = machine_of(replace(MADE, disk="null", null=NullDisk(mbps=0)), PLATFORM)
-    assert "burst" not in unlimited
+    assert "limit_interval" not in unlimited
     assert "flush" not in unlimited
 
 

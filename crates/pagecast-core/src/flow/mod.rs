@@ -39,13 +39,20 @@ pub struct Resource {
     pub per_flow_max: Option<f64>,
     /// The length of a burst at the full rate that a limiter lets pass at once, from a bucket that is full at first.
     pub burst: Nanos,
+    /// A limiter that gives out what the full rate moves in so long, all at once, and lets nothing pass when that is used up. 0 is none.
+    pub interval: Nanos,
 }
 
 impl Resource {
     /// A resource of one rate.
     #[must_use]
     pub fn constant(capacity: f64) -> Self {
-        Self { capacity_at: vec![(1, capacity)], per_flow_max: None, burst: Nanos::ZERO }
+        Self {
+            capacity_at: vec![(1, capacity)],
+            per_flow_max: None,
+            burst: Nanos::ZERO,
+            interval: Nanos::ZERO,
+        }
     }
 
     /// A resource whose rate depends on the number of flows on it.
@@ -56,7 +63,7 @@ impl Resource {
     pub fn varying(points: Vec<(u32, f64)>) -> Self {
         assert!(!points.is_empty(), "a resource has at least one capacity");
         assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0), "numbers of flows ascend");
-        Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO }
+        Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO, interval: Nanos::ZERO }
     }
 
     /// A resource with the higher rate of two, at every number of flows that either names.

@@ -43,7 +43,8 @@ def latencies(
             for kind, per_call_s in _calls(recording).items():
                 seconds[kind].append(per_call_s)
     # What passes a limiter takes no time for its bytes.
-    is_limited = not described.get("burst", "0 s").startswith("0 ")
+    limiter = (described.get(key, "0 s") for key in ("burst", "limit_interval"))
+    is_limited = any(not time.startswith("0 ") for time in limiter)
     found = {}
     for kind, key in KEYS.items():
         if seconds[kind]:

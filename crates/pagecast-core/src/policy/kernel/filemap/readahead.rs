@@ -36,7 +36,7 @@ pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     let disk = config.disk_of(file);
     let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
     // Bytes pass a limiter at once, or wait for it; the device behind it takes no time of its own for them.
-    let is_limited = disk.is_some_and(|disk| disk.burst > Nanos::ZERO);
+    let is_limited = disk.is_some_and(|disk| disk.burst > Nanos::ZERO || disk.limit_interval > Nanos::ZERO);
     Pace {
         latency: disk.map_or(0.0, |disk| disk.latency.as_seconds()),
         transfer: if is_limited { 0.0 } else { PAGE as f64 / rate },
