@@ -48,10 +48,8 @@ def scenario_of(path: Path, told: Told, *, cached: bool) -> Scenario:
     return Scenario.from_workload(path, machine=told.machine, reading=reading, set=[*ours, *told.overrides])
 
 
-def forecast_fio(
-    run: FioRun, told: Told, *, mount: str, simulate: Simulate
-) -> tuple[dict[tuple[str, str], FioJob], str]:
-    """Forecast a job file; gives what fio would say by job and direction, and the machine's hash."""
+def forecast_fio(run: FioRun, told: Told, *, mount: str, simulate: Simulate) -> tuple[list[FioJob], str]:
+    """Forecast a job file; gives what fio would say, job by job, and the machine's hash."""
     text = run.job_file.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         for name, value in {"MNT": mount, "OUT": folder, "REP": str(run.repetition)}.items():
@@ -61,11 +59,12 @@ def forecast_fio(
         scenario = scenario_of(job_file, told, cached=not run.is_cold)
         result = simulate(scenario, model=told.model, options=told.options)
         said = json_plus(result, job_file)
-    jobs = {}
-    for job in said["jobs"]:
-        for direction in ("read", "write"):
-            if job[direction]["total_ios"]:
-                jobs[job["jobname"], direction] = _job(job["jobname"], direction, job[direction])
+    jobs = [
+        _job(job["jobname"], direction, job[direction])
+        for job in said["jobs"]
+        for direction in ("read", "write")
+        if job[direction]["total_ios"]
+    ]
     return jobs, result.machine_hash
 
 

@@ -94,8 +94,11 @@ class _Known:
             run, self._told(run, model), mount=mount, simulate=self._asked.simulate
         )
         for job in run.jobs:
-            if (job.job, job.direction) in jobs:
-                yield FioPoint(self._platform.name, run, model, job, jobs[job.job, job.direction])
+            # Several jobs of one name stand in the same order in both.
+            same = [of for of in jobs if (of.job, of.direction) == (job.job, job.direction)]
+            if same:
+                jobs.remove(same[0])
+                yield FioPoint(self._platform.name, run, model, job, same[0])
 
     def command(self, command: Command, model: str) -> CommandPoint:
         """Forecast a command."""
