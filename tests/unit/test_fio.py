@@ -232,4 +232,4 @@ def test_fio_itself_takes_time_for_a_request_that_is_in_no_latency(tmp_path, giv
     result = pc.simulate(pc.Scenario.from_workload(job, machine=machine, reading=reading), model="kernel")
     (read,) = (job["read"] for job in json_plus(result, job)["jobs"])
     assert read["clat_ns"]["mean"] == pytest.approx(10_000, rel=0.01)
-    assert read["iops"] == pytest.approx(1 / (10e-6 + between_s), rel=0.01)
+    assert read["iops"] == pytest.approx(1 / (10e-6 + between_s), rel=0.04)
