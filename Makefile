@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules
 PYTHON ?= python3
 # .ci/run sets --locked; at home Cargo.lock may follow Cargo.toml.
 CARGO_FLAGS ?=
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 90
 BED_CASES ?= m_memory a_seqwrite c_read
 # .ci/run sets --from, so that its seeds are those of the tree.
 FUZZ_FLAGS ?=
@@ -80,10 +80,11 @@ validate: build ## check every claim; rewrite the tables of README.md and docs/v
 	$(BIN)/python validation/claims.py --write
 
 .PHONY: bench
-bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow and of an extent
+bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow, an extent and a call
 	$(BIN)/python benches/simulate.py --out out/bench
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents
+	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench calls
 
 .PHONY: bench-cache
 bench-cache: build ## speed of pagecast cache on real files, beside vmtouch; writes 8 GB into out and removes them
@@ -101,7 +102,7 @@ bench-run: build ## the cost of sampling a real run, at several rates; writes an
 	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz
-fuzz: build ## random whole scenarios against laws, then operations against the oracle, for FUZZ_SECONDS (60)
+fuzz: build ## random whole scenarios against laws, operations against the oracle, bytes for the readers, for FUZZ_SECONDS (90)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)
 
 .PHONY: mutants

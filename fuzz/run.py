@@ -1,6 +1,6 @@
-"""Random scenarios for a while: the fast core against the obvious oracle, and against laws.
+"""Random input for a while: scenarios against the obvious oracle and against laws, bytes for the readers.
 
-    python fuzz/run.py [--class oracle | laws] [--seconds 60] [--from WORD]
+    python fuzz/run.py [--class oracle | laws | readers] [--seconds 90] [--from WORD]
     python fuzz/run.py --class laws --scenarios 5000 [--jobs 2] [--seed 7]
     python fuzz/run.py --class laws --seed 7 --number 19
 
@@ -12,8 +12,11 @@ other units and in another order; nothing is lost; on a faster disk or with more
 where the kernel's rules say so; a request waits for the queue of its disk alone; and each ends, within 20 s
 and 2 GB. What breaks a law is printed as a scenario file, made smaller, with its seed and number.
 
-Without a class each gets half of the time. With `--from` the seeds follow from a word, CI's from the name of
-the tree: what failed there fails here, and what passed passes.
+`readers` changes small files of every format that is read, and makes up bytes: a reader gives a workload or
+one message of one line, and does not panic. What breaks that is printed as short as proptest can make it.
+
+Without a class each gets a third of the time. With `--from` the seeds follow from a word, CI's from the name
+of the tree: what failed there fails here, and what passed passes.
 
 Why not cargo-fuzz: it needs a nightly compiler, and finds what crashes. The core has no unsafe code, and
 whether it equals the oracle can only be asked from Python. Sequences of operations reach deeper than
@@ -21,13 +24,19 @@ random bytes.
 """
 
 import argparse
+import os
 import random
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+
+READER_CASES = "20000"
+"""Of each of three tests: a round takes some seconds."""
+
 sys.path.insert(0, str(ROOT))
 
 from fuzz.laws import running  # noqa: E402
@@ -38,8 +47,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--class", dest="name", choices=("oracle", "laws"), help="only this one")
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--class", dest="name", choices=("oracle", "laws", "readers"), help="only this one")
+    parser.add_argument("--seconds", type=float, default=90)
     parser.add_argument("--seed", type=int, help="run once with this seed: repeats a failure")
     parser.add_argument("--from", dest="word", metavar="WORD", help="draw the seeds from this word")
     parser.add_argument(
@@ -49,8 +58,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="of `laws`: so many at a time")
     options = parser.parse_args()
     seeds = random.Random(options.word)
-    names = [options.name] if options.name else ["laws", "oracle"]
-    classes = {"oracle": against_the_oracle, "laws": against_laws}
+    names = [options.name] if options.name else ["laws", "oracle", "readers"]
+    classes = {"oracle": against_the_oracle, "laws": against_laws, "readers": for_the_readers}
     return int(not all(classes[name](options, seeds, options.seconds / len(names)) for name in names))
 
 
@@ -67,20 +76,51 @@ def against_laws(options: argparse.Namespace, seeds: random.Random, seconds: flo
 
 def against_the_oracle(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
     """Repeat the property tests with new seeds."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/property"]
+    command += ["--hypothesis-profile=fuzz"]
+
+    def once(seed: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, f"--hypothesis-seed={seed}"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+        )
+
+    return repeat("oracle", once, options, seeds, seconds)
+
+
+def for_the_readers(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
+    """Repeat the tests of tests/hostile_recordings.rs with new seeds."""
+    command = ["cargo", "test", "--quiet", "--package", "pagecast-core", "--test", "simulate"]
+    command += ["hostile_recordings"]
+
+    def once(seed: int) -> subprocess.CompletedProcess[str]:
+        of_proptest = {"PROPTEST_RNG_SEED": str(seed), "PROPTEST_CASES": READER_CASES}
+        return subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False, env=os.environ | of_proptest
+        )
+
+    return repeat("readers", once, options, seeds, seconds)
+
+
+def repeat(
+    name: str,
+    once: Callable[[int], "subprocess.CompletedProcess[str]"],
+    options: argparse.Namespace,
+    seeds: random.Random,
+    seconds: float,
+) -> bool:
+    """Call `once` with new seeds until the time is over or it fails; then say how to call it again."""
     until = time.monotonic() + seconds
     rounds = 0
     while rounds == 0 or (options.seed is None and time.monotonic() < until):
         seed = seeds.randrange(2**32) if options.seed is None else options.seed
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/property"]
-        command += ["--hypothesis-profile=fuzz", f"--hypothesis-seed={seed}"]
-        answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        answer = once(seed)
         if answer.returncode != 0:
             print(answer.stdout)
-            print(f"repeat with: python fuzz/run.py --class oracle --seed {seed}")
+            print(f"repeat with: python fuzz/run.py --class {name} --seed {seed}")
             return False
         rounds += 1
-    print(answer.stdout.splitlines()[-1])
-    print(f"{rounds} rounds of new random sequences, no difference")
+    print(answer.stdout.strip().splitlines()[-1])
+    print(f"{name}: {rounds} rounds with new seeds, nothing found")
     return True
 
 

@@ -7,7 +7,7 @@ one that so many percent are no longer than (nearest rank).
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import zip_longest
 from typing import Final
@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.distinct import combined, first_rows, numbered
 from pagecast.result import Columns
 
 __all__ = ["PERCENTILES", "common_path", "generic_name", "repeated", "repeated_of_latency"]
@@ -49,22 +50,22 @@ def repeated(operations: Columns) -> Columns:
         `process`, `operation` and `path` (what differs is "{n}"), `n`, `mean_s`, `PERCENTILES`, `max_s`; in
         the order in which they were done first.
     """
-    groups, count = _groups(operations)
+    groups, first = _groups(operations)
+    count = len(first)
     order = np.lexsort((operations["duration_s"], groups))
     duration_s = operations["duration_s"][order]
     n = np.bincount(groups, minlength=count)
     ends = np.cumsum(n)
     total_s = np.bincount(groups, weights=operations["duration_s"], minlength=count)
     again = np.flatnonzero(n > 1)
-    names = {name: _common(operations[name], groups, again, count) for name in ("process", "path")}
-    kinds = dict(zip(groups.tolist(), operations["operation"], strict=True))
+    names = {name: _common(operations[name], groups, again) for name in ("process", "path")}
     ranks = {
         name: np.ceil(np.round(percent / 100 * n, 6)).astype(int) for name, percent in PERCENTILES.items()
     }
     return Columns(
         {
             "process": names["process"],
-            "operation": [kinds[group] for group in again.tolist()],
+            "operation": [operations["operation"][row] for row in first[again].tolist()],
             "path": names["path"],
             "n": n[again],
             "mean_s": total_s[again] / n[again],
@@ -89,26 +90,27 @@ def common_path(one: str, other: str) -> str:
     return "".join(str(left) if left == right else "{n}" for left, right in pairs)
 
 
-def _groups(operations: Columns) -> tuple[NDArray[np.int64], int]:
-    """Number the operations that go together, in the order of their first, and count these numbers."""
-    paths = {path: _NUMBER.sub("{n}", path) for path in dict.fromkeys(operations["path"])}
-    processes = {name: generic_name(name) for name in dict.fromkeys(operations["process"])}
-    keys = (
-        (processes[process], kind, paths[path])
-        for process, kind, path in zip(
-            operations["process"], operations["operation"], operations["path"], strict=True
-        )
+def _groups(operations: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the operations that go together, in the order of their first; give the first of each, too."""
+    return combined(
+        _numbered_as(operations["process"], generic_name),
+        numbered(operations["operation"])[1],
+        _numbered_as(operations["path"], lambda path: _NUMBER.sub("{n}", path)),
     )
-    numbers: dict[tuple[str, str, str], int] = {}
-    groups = [numbers.setdefault(key, len(numbers)) for key in keys]
-    return np.array(groups, dtype=np.int64), len(numbers)
 
 
-def _common(
-    texts: Iterable[str], groups: NDArray[np.int64], again: NDArray[np.int64], count: int
-) -> list[str]:
+def _numbered_as(column: Sequence[str], generic: Callable[[str], str]) -> NDArray[np.int64]:
+    """Number the values of a column so that those of which the same is made have the same number."""
+    values, rows = numbered(column)
+    return numbered([generic(value) for value in values])[1][rows]
+
+
+def _common(texts: Sequence[str], groups: NDArray[np.int64], again: NDArray[np.int64]) -> list[str]:
     """Give what the texts of each group of several have in common."""
-    of_groups: list[dict[str, None]] = [{} for _ in range(count)]
-    for group, text in zip(groups.tolist(), texts, strict=True):
-        of_groups[group][text] = None
-    return [reduce(common_path, of_groups[group]) for group in again.tolist()]
+    first = first_rows(groups, numbered(texts)[1])
+    ends = np.searchsorted(groups[first], again, side="right")
+    starts = np.searchsorted(groups[first], again, side="left")
+    return [
+        reduce(common_path, (texts[row] for row in first[start:end].tolist()))
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]

@@ -1,14 +1,21 @@
 //! Every reader takes any bytes: it gives a workload or one message of one line, and never panics.
 //!
-//! `PROPTEST_CASES=1000000 cargo test --release -p pagecast-core --test simulate hostile_recordings` goes on for longer.
+//! `make fuzz` goes on for longer.
 
 use std::io::Cursor;
 
 use pagecast_core::readers::{FORMATS, Format, Input, Options};
+use pagecast_core::units::Nanos;
+use pagecast_core::workload::WorkloadProcess;
 use proptest::prelude::*;
 
-/// Small files of the formats that are recordings.
-const SEEDS: [(&str, &[u8]); 10] = [
+/// So many operations of a program are asked for; a job may have no end.
+const MOST_OPERATIONS: usize = 100;
+
+/// Small files of the formats that are text.
+const SEEDS: [(&str, &[u8]); 12] = [
+    ("fio", b"[global]\nbs=4k\nsize=1m\nioengine=libaio\n[a]\nrw=randrw:2\nrwmixread=70\nfilename=/f\niodepth=4\n[b]\nstonewall\nnumjobs=2\nrw=write\nrandom_distribution=zipf:1.2\nruntime=1\ntime_based\nrate=1m,2m\n"),
+    ("wfformat", br#"{"name":"w","schemaVersion":"1.5","workflow":{"specification":{"tasks":[{"name":"a","id":"a","parents":[],"children":["b"],"outputFiles":["m"]},{"name":"b","id":"b","parents":["a"],"children":[],"inputFiles":["m"]}],"files":[{"id":"m","sizeInBytes":20}]},"execution":{"makespanInSeconds":9,"executedAt":"now","tasks":[{"id":"b","runtimeInSeconds":4.0,"coreCount":2}],"machines":[{"nodeName":"m1"}]}}}"#),
     ("csv", b"time_s,duration_s,process,op,file,offset_bytes,bytes\n0,0.1,a,read,/f,0,4096\n0.5,,b,write,\"/g,h\",0,1\n"),
     ("iolog", b"fio version 3 iolog\n0 /f add\n3 /f open\n10 /f read 8192 4096\n20 /f sync 0 0\n30 /f close\n"),
     ("iolog", b"fio version 2 iolog\n/f open\n/f wait 20 0\n/f write 0 4096\n/f trim 0 512\n"),
@@ -36,9 +43,22 @@ fn try_reading(format: &Format, bytes: &[u8], is_lenient: bool) {
     } else {
         Options { columns: None, ..options(is_lenient) }
     };
-    if let Err(error) = format.read(input, &options) {
-        let text = error.to_string();
-        assert!(!text.contains('\n'), "{}: {text}", format.name);
+    match format.read(input, &options) {
+        Err(error) => {
+            let text = error.to_string();
+            assert!(!text.contains('\n'), "{}: {text}", format.name);
+        }
+        Ok(workload) => workload.processes.iter().take(10).for_each(draw),
+    }
+}
+
+/// Asks a program for its first operations.
+fn draw(process: &WorkloadProcess) {
+    let Ok(mut program) = process.program.start() else { return };
+    for _ in 0..MOST_OPERATIONS {
+        if !matches!(program.next(Nanos::ZERO), Ok(Some(_))) {
+            return;
+        }
     }
 }
 
@@ -56,6 +76,18 @@ fn a_recording_that_is_cut_anywhere_gives_a_message_or_less() {
         }
         try_reading(format(name), &flate_of(seed), false);
     }
+    let trace = recorded();
+    (0..=trace.len()).for_each(|end| try_reading(format("trace"), &trace[..end], false));
+}
+
+/// A recording in binary form.
+fn recorded() -> Vec<u8> {
+    let (name, seed) = SEEDS[2];
+    let input = Input::of(Box::new(Cursor::new(seed.to_vec())), "x", None, None).expect("it is plain");
+    let trace = format(name).record(input, &Options::default()).expect("it is right");
+    let mut bytes = Vec::new();
+    trace.write_to(&mut bytes).expect("it is in memory");
+    bytes
 }
 
 /// The same, packed and cut.
@@ -63,6 +95,26 @@ fn flate_of(seed: &[u8]) -> Vec<u8> {
     let mut packed = zstd::encode_all(seed, 1).expect("it is in memory");
     packed.truncate(packed.len() - 3);
     packed
+}
+
+/// A place, a value, and how the bytes change there.
+type Change = (prop::sample::Index, u8, u8);
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..6)
+}
+
+fn changed(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
+    for &(at, value, how) in changes {
+        let at = at.index(bytes.len().max(1));
+        match how {
+            0 if at < bytes.len() => bytes[at] = value,
+            1 => bytes.insert(at, b"0123456789,- \n"[value as usize % 14]),
+            _ if at < bytes.len() => drop(bytes.remove(at)),
+            _ => {}
+        }
+    }
+    bytes
 }
 
 proptest! {
@@ -74,19 +126,14 @@ proptest! {
     #[test]
     fn changed_recordings_are_taken(
         seed in prop::sample::select(&SEEDS[..]),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..6),
+        changes in changes(),
         is_lenient in any::<bool>(),
     ) {
-        let mut bytes = seed.1.to_vec();
-        for (at, value, how) in changes {
-            let at = at.index(bytes.len().max(1));
-            match how {
-                0 if at < bytes.len() => bytes[at] = value,
-                1 => bytes.insert(at, b"0123456789,- \n"[value as usize % 14]),
-                _ if at < bytes.len() => drop(bytes.remove(at)),
-                _ => {}
-            }
-        }
-        try_reading(format(seed.0), &bytes, is_lenient);
+        try_reading(format(seed.0), &changed(seed.1.to_vec(), &changes), is_lenient);
+    }
+
+    #[test]
+    fn changed_traces_are_taken(changes in changes()) {
+        try_reading(format("trace"), &changed(recorded(), &changes), false);
     }
 }

@@ -11,6 +11,7 @@ import numpy as np
 from pagecast import procfs
 from pagecast._core import Machine
 from pagecast.api import Scenario
+from pagecast.distinct import combined, numbered
 from pagecast.result import Result
 
 __all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides", "of_sources"]
@@ -22,6 +23,8 @@ KERNEL: Final = "kernel"
 
 SMALL_BYTES: Final = 64 << 10
 """A read of more is mostly transfer, even where a request waits."""
+
+_READS: Final = ("read", "fread", "mmap_read")
 
 FEW_READS: Final = 10
 """So few small reads say nothing of a pattern."""
@@ -162,8 +165,9 @@ def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
         described = hosts[host]["disk"][disk]
         if count < FEW_READS or described["latency"] != "0 ns" or "seek" in described:
             continue
+        many = f"{count:,} small" if result.has_all_operations else "Small"
         yield (
-            f"{count:,} small reads here and there on disk {disk} waited for nothing but their bytes: "
+            f"{many} reads here and there on disk {disk} waited for nothing but their bytes: "
             f"it has no latency. Set {_table(hosts, host)}.disk.{disk}.latency, or its kind (nvme, "
             "sata-ssd, hdd), which gives one."
         )
@@ -172,23 +176,24 @@ def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
 def _small_random_reads(result: Result) -> dict[tuple[str, str], int]:
     """Count, by host and path, small reads from a device that do not begin where the one before ended."""
     table = result.operations
-    names = np.asarray(table["operation"], dtype=object)
-    reads = np.isin(names, ["read", "fread", "mmap_read"])
+    kinds, kind = numbered(table["operation"])
+    reads = np.isin(kind, [number for number, name in enumerate(kinds) if name in _READS])
     rows = np.flatnonzero(reads & (table["bytes"] <= SMALL_BYTES) & (table["from_device_bytes"] > 0))
     if len(rows) < FEW_READS:
         return {}
-    keys: dict[tuple[str, str, str], int] = {}
-    columns = (table["process"], table["host"], table["path"])
-    who = np.array([keys.setdefault(tuple(column[row] for column in columns), len(keys)) for row in rows])
+    names = [table[name] for name in ("process", "host", "path")]
+    who, first = combined(*(numbered(column)[1][rows] for column in names))
+    firsts = rows[first]
     order = np.lexsort((table["index"][rows], who))
-    rows, who = rows[order], who[order]
+    rows, of_whom = rows[order], who[order]
     ends = table["offset_bytes"][rows] + table["bytes"][rows]
-    jumps = (who[1:] == who[:-1]) & (table["offset_bytes"][rows][1:] != ends[:-1])
-    places = list(keys)
+    jumps = (of_whom[1:] == of_whom[:-1]) & (table["offset_bytes"][rows][1:] != ends[:-1])
+    jumps_of = np.bincount(of_whom[1:][jumps], minlength=len(first))
     counts: dict[tuple[str, str], int] = {}
-    for number, count in zip(*np.unique(who[1:][jumps], return_counts=True), strict=True):
-        _, host, path = places[number]
-        counts[host, path] = counts.get((host, path), 0) + int(count)
+    for number in np.flatnonzero(jumps_of).tolist():
+        row = int(firsts[number])
+        place = (table["host"][row], table["path"][row])
+        counts[place] = counts.get(place, 0) + int(jumps_of[number])
     return counts
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from pagecast._core import format_bytes
 from pagecast.api import Scenario
 from pagecast.cli.amounts import rate, seconds, shares
+from pagecast.distinct import first_rows, numbered
 from pagecast.repeated import common_path, generic_name
 from pagecast.result import Result
 
@@ -99,8 +100,8 @@ class Operations:
         keys = [self._keys(result, places) for result in results]
         if loops:
             keys = self._first_of_loops(keys)
-        self._all_keys = np.unique(np.concatenate(keys))
-        self._groups = [np.searchsorted(self._all_keys, key) for key in keys]
+        self._all_keys, groups = np.unique(np.concatenate(keys), return_inverse=True)
+        self._groups = np.split(groups, np.cumsum([len(key) for key in keys])[:-1])
         shown = self._matters() | every
         self._shown = np.flatnonzero(shown)
         self.hidden = max((int(np.sum(~shown[groups])) for groups in self._groups), default=0)
@@ -132,22 +133,20 @@ class Operations:
     def _keys(self, result: Result, places: dict[str, int]) -> _Integers:
         """Give a number for each operation, made of its place among processes and programs, and its kind."""
         kinds = {kind: number for number, kind in enumerate(self._kinds)}
-        place = np.array([places[process] for process in result.operations["process"]], dtype=np.int64)
-        kind = np.array([kinds[name] for name in result.operations["operation"]], dtype=np.int64)
+        place = _numbers_of(result.operations["process"], places)
+        kind = _numbers_of(result.operations["operation"], kinds)
         index: _Integers = result.operations["index"]
         return (place * self._indices + index) * len(kinds) + kind
 
     def _first_of_loops(self, keys: list[_Integers]) -> list[_Integers]:
         """Give each operation the key of the first of its kind, and with such a path, in its program."""
-        paths = [path for result in self._results for path in result.operations["path"]]
-        alike = {path: _NUMBER.sub("{n}", path) for path in dict.fromkeys(paths)}
-        numbers = {path: number for number, path in enumerate(dict.fromkeys(alike.values()))}
+        paths, rows = numbered([path for result in self._results for path in result.operations["path"]])
+        alike, numbers = numbered([_NUMBER.sub("{n}", path) for path in paths])
         key = np.concatenate(keys)
         step = self._indices * len(self._kinds)
         place_and_kind = key // step * len(self._kinds) + key % len(self._kinds)
-        path = np.array([numbers[alike[path]] for path in paths], dtype=np.int64)
-        _, loop = np.unique(place_and_kind * len(numbers) + path, return_inverse=True)
-        first = np.full(loop.max(initial=-1) + 1, np.iinfo(np.int64).max)
+        loops, loop = np.unique(place_and_kind * len(alike) + numbers[rows], return_inverse=True)
+        first = np.full(len(loops), np.iinfo(np.int64).max)
         np.minimum.at(first, loop, key)
         return np.split(first[loop], np.cumsum([len(of_result) for of_result in keys])[:-1])
 
@@ -174,10 +173,15 @@ class Operations:
 
     def _paths(self, shown: _Integers) -> list[str]:
         """Give the path of each row, or the common part of its paths."""
-        places = {group: row for row, group in enumerate(shown.tolist())}
-        paths: list[dict[str, None]] = [{} for _ in places]
-        for groups, result in zip(self._groups, self._results, strict=True):
-            column = result.operations["path"]
-            for at in np.flatnonzero(np.isin(groups, shown)).tolist():
-                paths[places[int(groups[at])]][column[at]] = None
-        return [reduce(common_path, of_row) for of_row in paths]
+        texts = [path for result in self._results for path in result.operations["path"]]
+        groups = np.concatenate(self._groups)
+        first = first_rows(groups, numbered(texts)[1])
+        paths: dict[int, list[str]] = {group: [] for group in shown.tolist()}
+        for group, row in zip(groups[first].tolist(), first.tolist(), strict=True):
+            if group in paths:
+                paths[group].append(texts[row])
+        return [reduce(common_path, of_group) for of_group in paths.values()]
+
+
+def _numbers_of(column: Sequence[str], numbers: dict[str, int]) -> _Integers:
+    return np.fromiter(map(numbers.__getitem__, column), dtype=np.int64, count=len(column))

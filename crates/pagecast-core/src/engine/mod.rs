@@ -27,6 +27,7 @@ mod threads;
 mod transfers;
 mod twins;
 mod undisturbed;
+mod uneven;
 
 pub use settings::{Record, Settings};
 

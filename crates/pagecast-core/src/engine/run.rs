@@ -7,10 +7,10 @@ use super::agenda::{Agenda, Wake};
 use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::slots::Scheduler;
+use super::uneven::Weights;
 use crate::calls::Anonymous;
-use crate::device::stream_weight;
 use crate::error::SimulationError;
-use crate::flow::{Completion, FlowSpec, Network, Path, Progress, ResourceId};
+use crate::flow::{Completion, FlowSpec, Network, Path, Progress};
 use crate::fs::nfs::{Nfs, Stage};
 use crate::fs::{Namespace, Paths};
 use crate::machine::Machine;
@@ -47,14 +47,6 @@ pub(super) struct HostState {
     pub(super) anonymous: Anonymous,
 }
 
-/// A resource that serves equal streams unequally.
-pub(super) struct Uneven {
-    pub(super) resource: ResourceId,
-    /// Host and disk.
-    pub(super) disk: String,
-    pub(super) variation: f64,
-}
-
 pub(super) struct Engine<'a, N> {
     pub(super) scenario: &'a Scenario,
     pub(super) model: String,
@@ -69,7 +61,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) called: Vec<u32>,
     /// The resources of each link.
     pub(super) links: Vec<Path>,
-    pub(super) uneven: Vec<Uneven>,
+    pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
     pub(super) nfs: Nfs,
     pub(super) actions: Actions,
@@ -361,23 +353,21 @@ impl<N: Network> Engine<'_, N> {
 
     /// How unequally a device serves the process behind a flow; background flows are served fairly.
     fn stream_weight(&self, spec: &FlowSpec, owner: Owner) -> f64 {
-        if self.uneven.is_empty() {
+        if self.weights.are_one() {
             return 1.0;
         }
-        let route = self.network.route(spec.path);
-        let crossed = |each: &&Uneven| route.uses().iter().any(|u| u.resource == each.resource);
-        let Some(uneven) = self.uneven.iter().find(crossed) else { return 1.0 };
         let process = match owner {
             Owner::Policy(_) => self.process_behind(OperationId(spec.tag as u32)),
             Owner::Process(process) => Some(process),
             Owner::Transfer(transfer, _) => self.process_behind(self.nfs.operation(transfer)),
         };
+        let route = self.network.route(spec.path);
         let name = |process: u32| &*self.processes[process as usize].name;
-        process.map_or(1.0, |process| stream_weight(self.seed, &uneven.disk, name(process), uneven.variation))
+        process.map_or(1.0, |process| self.weights.of(route, process, || name(process)))
     }
 
     /// The process that waits for an operation. What a policy does by itself has the number of nobody.
-    fn process_behind(&self, operation: OperationId) -> Option<u32> {
+    pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
         match Nfs::transfer_of(operation) {
             _ if operation == OperationId::NOBODY => None,
             Some((transfer, _)) => Some(self.nfs.operation(transfer).0),

@@ -18,10 +18,11 @@ use crate::units::Nanos;
 
 use super::agenda::Agenda;
 use super::recorder::Recorder;
-use super::run::{Engine, HostState, Uneven};
+use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::settings::Settings;
 use super::slots::Scheduler;
+use super::uneven::{Uneven, Weights};
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the links.
 struct Hardware {
@@ -115,7 +116,7 @@ impl<'a, N: Network> Engine<'a, N> {
             residency: settings.residency,
             keeps_blocks: hosts_in_all <= BlockTable::MOST_HOSTS,
             now: Nanos::ZERO,
-            uneven: hardware.uneven(machine),
+            weights: Weights::new(settings.seed, hardware.uneven(machine)),
             links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
             network,
             hosts,

@@ -4,6 +4,7 @@
 
 use super::recorder::Recorder;
 use super::run::Engine;
+use super::uneven::Weights;
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::policy::{Alone, Request, Undisturbed};
@@ -19,11 +20,23 @@ struct Lull<'a, N> {
     now: Nanos,
     /// The next event of all others.
     next: Nanos,
+    weights: &'a Weights,
+    /// The process that waits for the operation, and its name.
+    process: Option<(u32, &'a str)>,
+}
+
+impl<N: Network> Lull<'_, N> {
+    /// How unequally a device serves the process behind a flow.
+    fn stream_weight(&self, spec: &FlowSpec) -> f64 {
+        let Some((process, name)) = self.process.filter(|_| !self.weights.are_one()) else { return 1.0 };
+        self.weights.of(self.network.route(spec.path), process, || name)
+    }
 }
 
 impl<N: Network> Undisturbed for Lull<'_, N> {
     fn alone(&self, spec: &FlowSpec) -> Option<Alone> {
-        let (rate, end, part) = self.network.alone(self.now, spec)?;
+        let weight = spec.weight * self.stream_weight(spec);
+        let (rate, end, part) = self.network.alone(self.now, &FlowSpec { weight, ..*spec })?;
         (end > self.now && end < self.next).then_some(Alone { rate, end, part })
     }
 
@@ -38,8 +51,7 @@ impl<N: Network> Engine<'_, N> {
         let is_last = self.completions_left == 0
             && self.ready.iter().all(|&ready| ready == at)
             && self.called.iter().all(|&called| called == host)
-            && self.processes[at as usize].of == at
-            && self.uneven.is_empty();
+            && self.processes[at as usize].of == at;
         let next = earlier(self.network.next_event(), self.agenda.next()).unwrap_or(Nanos::LAST);
         (is_last && next > self.now).then_some(next.min(Nanos::LAST))
     }
@@ -47,9 +59,12 @@ impl<N: Network> Engine<'_, N> {
     /// Asks the policy of a host for an operation that may be served up to its end.
     pub(super) fn serve(&mut self, host: u32, request: &Request, next: Nanos) -> Result<(), SimulationError> {
         self.begin_calls(host);
-        let Self { hosts, network, recorder, actions, now, .. } = self;
-        let mut lull = Lull { network: &*network, recorder, host: host as usize, now: *now, next };
-        if let Some(end) = hosts[host as usize].policy.serve(*now, request, &mut lull, actions) {
+        let process = self.process_behind(request.operation);
+        let Self { hosts, network, recorder, actions, now, weights, processes, .. } = self;
+        let process = process.map(|process| (process, &*processes[process as usize].name));
+        let (network, weights, at) = (&*network, &*weights, host as usize);
+        let mut lull = Lull { network, recorder, host: at, now: *now, next, weights, process };
+        if let Some(end) = hosts[at].policy.serve(*now, request, &mut lull, actions) {
             self.now = end;
             stop::come_to(end);
             stop::spend(stop::EVENT);
@@ -57,3 +72,6 @@ impl<N: Network> Engine<'_, N> {
         self.carry_out_all(host)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod cawl;
 mod endless_cache;
 pub mod kernel;
 mod no_cache;
+mod offsets;
 mod options;
 mod ranges;
 pub mod registry;

@@ -1,17 +1,27 @@
 //! Keeps sets of byte ranges of a file.
 
-use std::collections::BTreeMap;
+use super::offsets::Offsets;
 
 /// Disjoint, non-touching ranges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Ranges {
     /// The first of them, start and end (exclusive); nothing is at 0. Most files have only this one, which grows at its end and
     /// is written from its beginning.
     first: (u64, u64),
     /// The others, start to end.
-    ends: BTreeMap<u64, u64>,
+    ends: Offsets<u64>,
+    /// None of the others is longer.
+    longest: u64,
     total: u64,
 }
+
+impl PartialEq for Ranges {
+    fn eq(&self, other: &Self) -> bool {
+        (self.first, self.total) == (other.first, other.total) && self.ends == other.ends
+    }
+}
+
+impl Eq for Ranges {}
 
 impl Ranges {
     /// Adds `start..end`, merges it with ranges that it touches, and returns how many of its bytes are new.
@@ -33,24 +43,34 @@ impl Ranges {
 
     fn insert_among_others(&mut self, start: u64, end: u64) {
         let (mut from, mut to) = (start, end);
-        while let Some((&other, &other_end)) = self.ends.range(..=to).next_back().filter(|&(_, &e)| e >= from)
-        {
+        while let Some((other, other_end)) = self.last_touching(from, to) {
             (from, to) = (from.min(other), to.max(other_end));
-            self.ends.remove(&other);
+            self.ends.remove(other);
             self.total -= other_end - other;
         }
-        self.ends.insert(from, to);
+        self.insert_other(from, to);
         self.total += to - from;
+    }
+
+    /// The last of the others that ends at a place or behind it and starts at another or before it.
+    fn last_touching(&self, end: u64, start: u64) -> Option<(u64, u64)> {
+        let least = end.saturating_sub(self.longest);
+        self.ends.last_in(least..=start).filter(|&(_, to)| to >= end)
+    }
+
+    fn insert_other(&mut self, start: u64, end: u64) {
+        self.longest = self.longest.max(end - start);
+        self.ends.insert(start, end);
     }
 
     /// Does something while the first range is one like all others.
     fn with_first_among_others(&mut self, change: impl FnOnce(&mut Self)) {
         let (start, end) = std::mem::take(&mut self.first);
         if start < end {
-            self.ends.insert(start, end);
+            self.insert_other(start, end);
         }
         change(self);
-        self.first = self.ends.pop_first().unwrap_or_default();
+        self.first = self.take_first_of_others();
     }
 
     /// Adds `start..end` to the last range if it begins where that ends, as in a file that grows, or if there is none.
@@ -58,12 +78,14 @@ impl Ranges {
         if self.total == 0 {
             self.first = (start, end);
         } else {
-            let mut last = self.ends.last_entry();
-            let last = last.as_mut().map_or(&mut self.first.1, |last| last.get_mut());
-            if *last != start {
+            let last = self.ends.last();
+            if last.map_or(self.first.1, |(_, end)| end) != start {
                 return false;
             }
-            *last = end;
+            match last {
+                Some((from, _)) => self.insert_other(from, end),
+                None => self.first.1 = end,
+            }
         }
         self.total += end - start;
         true
@@ -87,7 +109,7 @@ impl Ranges {
         while let Some((from, to)) = self.first(start, end) {
             self.cut(from);
             self.cut(to);
-            self.ends.remove(&from);
+            self.ends.remove(from);
             self.total -= to - from;
         }
     }
@@ -99,7 +121,7 @@ impl Ranges {
         }
         self.first.0 = end;
         if end == self.first.1 {
-            self.first = self.ends.pop_first().unwrap_or_default();
+            self.first = self.take_first_of_others();
         }
         self.total -= end - start;
         true
@@ -107,12 +129,21 @@ impl Ranges {
 
     /// Splits the range that contains `at` in two, of those behind the first.
     fn cut(&mut self, at: u64) {
-        if let Some((_, end)) = self.ends.range_mut(..at).next_back()
-            && *end > at
+        if let Some((start, end)) = self.ends.before(at)
+            && end > at
         {
-            let rest = std::mem::replace(end, at);
-            self.ends.insert(at, rest);
+            self.insert_other(start, at);
+            self.insert_other(at, end);
         }
+    }
+
+    fn take_first_of_others(&mut self) -> (u64, u64) {
+        let first = self.ends.from(0).unwrap_or_default();
+        self.ends.remove(first.0);
+        if self.ends.is_empty() {
+            self.longest = 0;
+        }
+        first
     }
 
     /// The first range within `start..end`, cut at both.
@@ -125,8 +156,8 @@ impl Ranges {
     }
 
     fn first_of_others(&self, start: u64, end: u64) -> Option<(u64, u64)> {
-        let before = self.ends.range(..=start).next_back().filter(|&(_, &e)| e > start);
-        before.or_else(|| self.ends.range(start..end).next()).map(|(&from, &to)| (from, to))
+        let before = self.ends.last_in(start.saturating_sub(self.longest)..=start);
+        before.filter(|&(_, to)| to > start).or_else(|| self.ends.first_in(start..end))
     }
 
     /// Returns how many bytes of `start..end` are in the set.
@@ -135,14 +166,13 @@ impl Ranges {
             return 0;
         }
         let of_first = self.first.1.min(end).saturating_sub(self.first.0.max(start));
-        let before =
-            self.ends.range(..start).next_back().map_or(0, |(_, &e)| e.min(end).saturating_sub(start));
-        of_first + before + self.ends.range(start..end).map(|(&s, &e)| e.min(end) - s).sum::<u64>()
+        let before = self.ends.before(start).map_or(0, |(_, e)| e.min(end).saturating_sub(start));
+        of_first + before + self.ends.range(start..end).map(|(s, e)| e.min(end) - s).sum::<u64>()
     }
 
     /// True if no byte of the set is at `start` or above.
     fn is_behind(&self, start: u64) -> bool {
-        self.ends.last_key_value().map_or(self.first.1, |(_, &end)| end) <= start
+        self.ends.last().map_or(self.first.1, |(_, end)| end) <= start
     }
 
     /// The number of bytes in the set.
@@ -180,7 +210,7 @@ mod tests {
                     prop_assert!((at..end).all(|byte| bytes.contains(&byte)));
                     prop_assert!(end == to || !bytes.contains(&end));
                 }
-                let others = || ranges.ends.iter().map(|(&start, &end)| (start, end));
+                let others = || ranges.ends.iter();
                 let all = || std::iter::once(ranges.first).chain(others());
                 prop_assert!(all().zip(others()).all(|((_, end), (start, _))| end < start));
                 prop_assert!(all().all(|(start, end)| start < end || bytes.is_empty()));

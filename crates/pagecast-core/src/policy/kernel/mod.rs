@@ -211,6 +211,7 @@ impl Kernel {
 
 impl Policy for Kernel {
     fn begin(&mut self, now: Nanos, request: &Request, out: &mut Actions) {
+        self.clock.calm_until = None;
         self.catch_up(now);
         let cx = &mut self.context(now, out);
         settle(cx);
@@ -249,6 +250,7 @@ impl Policy for Kernel {
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
+        self.clock.calm_until = None;
         self.catch_up(now);
         match device_of_tag(done.tag) {
             Some(device) => self.unit_written(now, device, out),
@@ -259,6 +261,7 @@ impl Policy for Kernel {
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
+        self.clock.calm_until = None;
         self.catch_up(now);
         for each in progress {
             let transfer = match device_of_tag(each.tag) {

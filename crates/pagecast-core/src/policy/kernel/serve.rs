@@ -3,15 +3,18 @@
 //! Ours: nothing but time. All steps are those of the driver, at the same instants. Only decisions are left out that would change nothing:
 //! nobody is throttled, no flusher works or is about to, and nothing is to be told.
 
-use crate::flow::{Completion, Progress};
+use crate::flow::{Completion, FlowSpec, Progress};
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::discretisation::{MOST_RUN, SETTLE_AFTER};
 use crate::policy::kernel::driver::{begin, drive, run_ended};
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::model::settle::settle;
 use crate::policy::kernel::page::PAGE;
-use crate::policy::{Actions, Call, Policy, Request, Undisturbed};
-use crate::result::Parts;
-use crate::units::Nanos;
+use crate::policy::kernel::tasks::credit::forget_much;
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{Actions, Call, Outcome, Policy, Request, Undisturbed};
+use crate::result::{Part, Parts};
+use crate::units::{Nanos, earlier};
 
 /// What a decision is made of, beside timers: it is the same where these are.
 #[derive(Clone, Copy, PartialEq)]
@@ -32,6 +35,11 @@ impl Kernel {
         out: &mut Actions,
     ) -> Option<Nanos> {
         self.catch_up(now);
+        if let Some((end, outcome)) = self.serve_hit(now, request, by) {
+            out.done(request.operation, outcome);
+            return Some(end);
+        }
+        self.clock.calm_until = None;
         let was_at_rest = self.tasks.len() == 0
             && matches!(
                 request.call,
@@ -60,6 +68,72 @@ impl Kernel {
         end
     }
 
+    /// Serves a read of cached pages that submits no window: the state of the pages changes at its end, and nothing else.
+    fn serve_hit(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        by: &mut dyn Undisturbed,
+    ) -> Option<(Nanos, Outcome)> {
+        let Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece } = request.call else {
+            return None;
+        };
+        let until = offset.checked_add(bytes.0).filter(|_| (1..=MOST_RUN).contains(&bytes.0))?;
+        if self.pages.lists().run(file.id, offset, until) != (true, until) {
+            return None;
+        }
+        let is_alone = self.tasks.len() == 0;
+        let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
+        let key = (self.readers.process(request.operation), file.id);
+        if self.readers.streams.get(&key).is_some_and(|stream| stream.window.is_marked_within(offset, until))
+        {
+            return None;
+        }
+        let cost = self.config.prices.of_hit(piece, file.page_insert);
+        let cap = cost.rate().map(|rate| (rate, Part::CpuCopy));
+        let spec = FlowSpec { cap, ..FlowSpec::new(self.config.memory_read, bytes.0, 0) };
+        let course = by.alone(&spec).filter(|course| course.end < calm_until)?;
+        self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
+        if is_alone && course.end < now + SETTLE_AFTER {
+            // Nothing moves that would have to be counted.
+            let levels = self.levels();
+            by.record(now, levels);
+            self.write_back.tick(course.end);
+            (self.clock.settled, self.clock.caught_up) = (now, course.end);
+            by.record(course.end, levels);
+        } else {
+            settle(&mut self.context(now, &mut Actions::default()));
+            self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+            by.record(now, self.levels());
+            self.catch_up(course.end);
+            by.record(course.end, self.levels());
+        }
+        self.pages.mark_accessed(file.id, offset, until);
+        self.readers.leave_stream(key, until, &file, false);
+        if !is_alone {
+            self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        }
+        self.clock.decided = Some(course.end);
+        self.check();
+        let parts = Parts::of(course.part, course.end - now);
+        Some((course.end, Outcome { parts, from_cache: bytes, ..Outcome::default() }))
+    }
+
+    /// Finds out how long a read of cached pages changes no decision, if nothing but read-ahead is under way.
+    fn look_whether_calm(&mut self, now: Nanos) -> Option<Nanos> {
+        let is_plain = self.pages.nodes() == 1 && !self.pages.has_dropbehind();
+        let has_processor = self.tasks.len() < self.config.host.cores as usize;
+        let is_calm = is_plain && has_processor && self.tasks.values().all(Task::is_in_flight);
+        if !is_calm || !self.is_at_rest(now) {
+            return None;
+        }
+        let until = earlier(self.schedule(now), self.told.states.due());
+        let until = earlier(until, Some(self.told.next_look_at_refaults()));
+        // What is read ahead is about to come.
+        self.clock.calm_until = until.filter(|_| self.tasks.len() == 0);
+        until
+    }
+
     /// Ends the only run, if that is under way and nobody wants to look at it before its end.
     fn serve_up_to_end(
         &mut self,
@@ -68,7 +142,11 @@ impl Kernel {
         by: &mut dyn Undisturbed,
         out: &mut Actions,
     ) -> Option<Nanos> {
-        let (flow, spec) = out.only_start().filter(|_| self.tasks.len() == 1)?;
+        // A task that is in flight beside this one may have its processor.
+        let is_free = self.tasks.len() <= self.config.host.cores as usize
+            && self.caps.processor_share_is_whole()
+            && !self.clock.is_put_off;
+        let (flow, spec) = out.only_start().filter(|_| is_free)?;
         let course = by.alone(&spec)?;
         let heard = |kernel: &mut Self, rate: f64| {
             let transfer = kernel.tasks.get_mut(request.operation).and_then(|task| task.transfer.as_mut());

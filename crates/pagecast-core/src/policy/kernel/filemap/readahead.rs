@@ -145,8 +145,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
         return 0;
     };
     let (window, file, task_end) = (stream.window, *task.file(), task.end);
-    let passes = (task.position / PAGE..end.div_ceil(PAGE)).contains(&window.mark());
-    if window.size == 0 || !passes {
+    if !window.is_marked_within(task.position, end) {
         return 0;
     }
     let span = Span::of(task, task.position, end);

@@ -116,6 +116,11 @@ impl States {
         self.due = Some(self.due.map_or(time, |due| due.min(time)));
     }
 
+    /// The time before which nothing is to be reported.
+    pub fn due(&self) -> Option<Nanos> {
+        self.due
+    }
+
     /// True if something may have to be reported by now.
     pub fn is_due(&self, now: Nanos) -> bool {
         self.due.is_some_and(|due| due <= now)
@@ -279,9 +284,14 @@ impl Told {
         self.states.turn(now, key, is_over, bytes);
     }
 
+    /// The next time at which thrashing may begin or end.
+    pub fn next_look_at_refaults(&self) -> Nanos {
+        self.thrashing.at + WINDOW
+    }
+
     /// Begins or ends thrashing, when all reads have been put into pages.
     pub fn look_at_refaults(&mut self, pages: &Pages, now: Nanos) {
-        if now < self.thrashing.at + WINDOW {
+        if now < self.next_look_at_refaults() {
             return;
         }
         let (before, counts) = (self.thrashing, pages.refaults());

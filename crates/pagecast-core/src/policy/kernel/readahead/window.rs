@@ -75,6 +75,11 @@ impl Window {
         self.start + self.size
     }
 
+    /// True if the page at which the next window is submitted is one of those with these bytes.
+    pub fn is_marked_within(&self, start: u64, end: u64) -> bool {
+        self.size > 0 && (start / PAGE..end.div_ceil(PAGE)).contains(&self.mark())
+    }
+
     /// The page at which the next window is submitted.
     pub fn mark(&self) -> u64 {
         self.end() - self.async_size

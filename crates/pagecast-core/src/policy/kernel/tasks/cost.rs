@@ -234,6 +234,25 @@ impl Prices {
         self.fault_huge != self.fault
     }
 
+    /// Returns the cost of a byte that calls of so many bytes read from pages in the cache, on one node.
+    pub fn of_hit(&self, piece: Bytes, page_insert: Nanos) -> PerByte {
+        if self.are_nothing(page_insert) {
+            return PerByte::default();
+        }
+        self.per_byte(&Step {
+            run: Run::Hit,
+            piece,
+            touched: Touched::Nothing,
+            distance: Distance::default(),
+            is_being_written: false,
+            reclaimed: 0.0,
+            reported: 0.0,
+            page_insert,
+            folio: 1,
+            access: Access::Calls,
+        })
+    }
+
     /// Returns the cost of a byte of a step.
     pub fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, .. } = *step;

@@ -61,7 +61,7 @@ pub fn resume(task: &mut Task, rate: Option<f64>, now: Nanos) {
 }
 
 /// Limits the credit of a task that was away for long.
-fn forget_much(credit: &mut Credit) {
+pub fn forget_much(credit: &mut Credit) {
     if credit.seconds > MOST_CREDIT {
         credit.seconds = 0.0;
     }

@@ -183,16 +183,14 @@ impl Extents {
         if let Some((slot, extent)) = found.filter(|(_, extent)| extent.is_around(file, start)) {
             return Some((slot, extent));
         }
+        if cached.is_gap(start, end) {
+            return None;
+        }
         // Most often nothing is there yet.
         cached.last().filter(|&last| self.slab[last].end > start)?;
-        let before = cached.starting_before(start.saturating_add(1));
-        match before.map(|slot| (slot, self.slab[slot])).filter(|(_, extent)| extent.end > start) {
-            Some(around) => {
-                cached.found.set(around.0);
-                Some(around)
-            }
-            None => cached.starting_within(start, end).map(|slot| (slot, self.slab[slot])),
-        }
+        let found = cached.first_in(start, end, |slot| self.slab[slot].end)?;
+        cached.found.set(found);
+        Some((found, self.slab[found]))
     }
 
     /// The last extent of a file with bytes in `start..end`.
@@ -212,10 +210,12 @@ impl Extents {
         let (begun, newest) = (list.inserted, list.newest);
         list.inserted += end - start;
         let now = list.inserted;
+        let cached = self.files.of(file);
+        let (before, behind) = cached.touching(start, end);
+        cached.fill(start, end);
         self.count(file, state, end - start);
-        let (before, behind) = self.files.of(file).starting_around(end);
         if let Some(slot) = before.filter(|&slot| self.grows_up(slot, start, state, now)) {
-            self.slab[slot].end = end;
+            self.lift_end(slot, end);
             self.settle(slot);
         } else if let Some(slot) = behind.filter(|&slot| self.is_young(slot, state, now)) {
             self.lower_start(slot, start);
@@ -242,6 +242,7 @@ impl Extents {
     /// Inserts bytes that were in no list at the tail of one.
     pub fn insert_oldest(&mut self, file: FileId, start: u64, end: u64, state: State) {
         debug_assert!(self.first_in(file, start, end).is_none(), "what comes into a list was in none");
+        self.files.of(file).fill(start, end);
         self.count(file, state, end - start);
         let slot = self.list(state.lruvec, state.list).oldest;
         let oldest = (slot != NONE).then(|| self.slab[slot]).filter(|o| o.file == file && o.state == state);
@@ -249,7 +250,7 @@ impl Extents {
             Some(extent) if extent.start == end => self.lower_start(slot, start),
             // Pieces that are written one after the other come one behind the other; few bytes are misplaced.
             Some(extent) if extent.end == start && end - extent.start <= self.extent_bytes => {
-                self.slab[slot].end = end;
+                self.lift_end(slot, end);
                 self.settle(slot);
             }
             _ => {
@@ -309,7 +310,9 @@ impl Extents {
 
     fn place(&mut self, extent: Extent, older: Slot, newer: Slot) -> Slot {
         let slot = self.slab.insert(extent);
-        self.files.of(extent.file).insert(extent.start, slot);
+        let cached = self.files.of(extent.file);
+        cached.insert(extent.start, slot);
+        cached.note_length(extent.len());
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         self.lists[place].link(&mut self.slab, older, slot, newer);
         slot
@@ -328,6 +331,13 @@ impl Extents {
         cached.remove(self.slab[slot].start);
         cached.insert(start, slot);
         self.slab[slot].start = start;
+        cached.note_length(self.slab[slot].len());
+    }
+
+    fn lift_end(&mut self, slot: Slot, end: u64) {
+        self.slab[slot].end = end;
+        let extent = &self.slab[slot];
+        self.files.of(extent.file).note_length(extent.len());
     }
 
     /// Joins an extent with its neighbours in the list where they continue each other in their file.
@@ -346,6 +356,7 @@ impl Extents {
         let other = self.displace(newer);
         let joined = &mut self.slab[slot];
         (joined.end, joined.begun) = (other.end, joined.begun.min(other.begun));
+        self.files.of(joined.file).note_length(joined.len());
     }
 
     /// True if sums, links and order by offset agree, and no two neighbours should be one.

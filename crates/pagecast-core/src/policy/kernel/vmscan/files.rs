@@ -4,8 +4,8 @@
 
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::slab::{NONE, Slot};
+use crate::policy::offsets::Offsets;
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// One value for each file. Files are numbered from 0, so the number is the index.
@@ -40,11 +40,15 @@ impl<T: Default> ByFile<T> {
 
 /// The extents of a file by their starts, with their bytes and active bytes.
 pub struct Cached {
-    extents: BTreeMap<u64, Slot>,
+    extents: Offsets<Slot>,
     /// The last extent. Files grow at their end: it is asked for more often than all others.
     last: Option<(u64, Slot)>,
     /// The extent that was looked up last; its slot may be empty, or hold another one, by now.
     pub found: Cell<Slot>,
+    /// Bytes without an extent, around the last place that was looked up in vain.
+    pub gap: Cell<(u64, u64)>,
+    /// No extent is longer.
+    longest: u64,
     pub bytes: u64,
     pub active: u64,
     /// Bytes that have come into memory or left it so far.
@@ -54,9 +58,11 @@ pub struct Cached {
 impl Default for Cached {
     fn default() -> Self {
         Self {
-            extents: BTreeMap::new(),
+            extents: Offsets::default(),
             last: None,
             found: Cell::new(NONE),
+            gap: Cell::new((0, 0)),
+            longest: 0,
             bytes: 0,
             active: 0,
             turnover: 0,
@@ -77,6 +83,48 @@ impl Cached {
         self.active -= if active { bytes } else { 0 };
     }
 
+    /// True if none of these bytes is known to have an extent.
+    pub fn is_gap(&self, start: u64, end: u64) -> bool {
+        let (from, to) = self.gap.get();
+        from <= start && end <= to
+    }
+
+    /// Notes that an extent is so long now.
+    pub fn note_length(&mut self, bytes: u64) {
+        self.longest = self.longest.max(bytes);
+    }
+
+    /// Returns the extent with a byte, or else the first that starts behind it and before `end`. `end_of` tells where extents end.
+    pub fn first_in(&self, start: u64, end: u64, end_of: impl Fn(Slot) -> u64) -> Option<Slot> {
+        let around = self.extents.around(start);
+        let reach = |from: u64| from.saturating_add(self.longest);
+        let before = match around.before {
+            None if around.floor > 0 && reach(around.floor) > start + 1 => self.extents.before(around.floor),
+            before => before,
+        };
+        let low = match before {
+            Some((from, _)) if reach(from) <= start => reach(from),
+            Some((_, slot)) if end_of(slot) > start => return Some(slot),
+            Some((_, slot)) => end_of(slot),
+            None if around.floor > 0 => reach(around.floor).min(start),
+            None => 0,
+        };
+        let behind = match around.behind {
+            None if around.ceiling < end => self.extents.from(around.ceiling),
+            behind => behind,
+        };
+        self.gap.set((low, behind.map_or(around.ceiling, |(at, _)| at)));
+        behind.filter(|&(at, _)| at < end).map(|(_, slot)| slot)
+    }
+
+    /// Notes that bytes come into a list.
+    pub fn fill(&mut self, start: u64, end: u64) {
+        let (from, to) = self.gap.get();
+        if start < to && end > from {
+            self.gap.set((0, 0));
+        }
+    }
+
     /// Adds an extent.
     pub fn insert(&mut self, start: u64, slot: Slot) {
         self.extents.insert(start, slot);
@@ -87,15 +135,19 @@ impl Cached {
 
     /// Removes the extent that starts there.
     pub fn remove(&mut self, start: u64) {
-        self.extents.remove(&start);
+        self.extents.remove(start);
+        if self.extents.is_empty() {
+            self.longest = 0;
+        }
         if self.last.is_some_and(|(last, _)| last == start) {
-            self.last = self.extents.last_key_value().map(|(&start, &slot)| (start, slot));
+            self.last = self.extents.last();
         }
     }
 
     /// Forgets all extents, but keeps their counts.
     pub fn forget(&mut self) {
-        (self.extents, self.last) = (BTreeMap::new(), None);
+        (self.extents, self.last) = (Offsets::default(), None);
+        self.gap.set((0, 0));
     }
 
     /// The number of extents.
@@ -105,12 +157,12 @@ impl Cached {
 
     /// The starts of all extents, and their slots.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Slot)> {
-        self.extents.iter().map(|(&start, &slot)| (start, slot))
+        self.extents.iter()
     }
 
     /// The extents with these starts.
     pub fn range(&self, starts: Range<u64>) -> impl Iterator<Item = Slot> {
-        self.extents.range(starts).map(|(_, &slot)| slot)
+        self.extents.range(starts).map(|(_, slot)| slot)
     }
 
     /// The last extent.
@@ -125,27 +177,25 @@ impl Cached {
 
     /// The last extent that starts before `at`.
     pub fn starting_before(&self, at: u64) -> Option<Slot> {
-        let before = || self.extents.range(..at).next_back().map(|(_, &slot)| slot);
+        let before = || self.extents.before(at).map(|(_, slot)| slot);
         self.last_before(at).or_else(before)
     }
 
-    /// The first extent that starts in `start..end`.
-    pub fn starting_within(&self, start: u64, end: u64) -> Option<Slot> {
-        if start >= end || self.last_before(start).is_some() {
-            return None;
+    /// The extents that may touch bytes without one: the last that starts before their end, and the one that starts there.
+    pub fn touching(&self, start: u64, end: u64) -> (Option<Slot>, Option<Slot>) {
+        let (from, to) = self.gap.get();
+        if from < start && end < to {
+            return (None, None);
         }
-        self.range(start..end).next()
+        self.starting_around(end)
     }
 
     /// The last extent that starts before `at`, and the one that starts there.
-    pub fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
+    fn starting_around(&self, at: u64) -> (Option<Slot>, Option<Slot>) {
         if let Some(last) = self.last_before(at) {
             return (Some(last), None);
         }
-        let mut downwards = self.extents.range(..=at).rev();
-        match downwards.next() {
-            Some((&start, &slot)) if start == at => (downwards.next().map(|(_, &slot)| slot), Some(slot)),
-            before => (before.map(|(_, &slot)| slot), None),
-        }
+        let there = self.extents.from(at).filter(|&(start, _)| start == at);
+        (self.extents.before(at).map(|(_, slot)| slot), there.map(|(_, slot)| slot))
     }
 }

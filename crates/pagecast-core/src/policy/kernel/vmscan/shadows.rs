@@ -8,7 +8,7 @@
 use crate::policy::FileId;
 use crate::policy::kernel::vmscan::files::ByFile;
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
-use std::collections::BTreeMap;
+use crate::policy::offsets::Offsets;
 use std::collections::VecDeque;
 
 /// A run of a file's bytes that were evicted one after the other.
@@ -53,9 +53,40 @@ impl Shadow {
     }
 }
 
+/// The shadows of a file.
+#[derive(Default)]
+struct Remembered {
+    runs: Offsets<Shadow>,
+    /// No run is longer.
+    longest: u64,
+}
+
+impl Remembered {
+    fn insert(&mut self, shadow: Shadow) {
+        self.longest = self.longest.max(shadow.len());
+        self.runs.insert(shadow.start, shadow);
+    }
+
+    fn remove(&mut self, start: u64) {
+        self.runs.remove(start);
+        if self.runs.is_empty() {
+            self.longest = 0;
+        }
+    }
+
+    /// The first run with bytes in a range.
+    fn first_in(&self, start: u64, end: u64) -> Option<Shadow> {
+        let before = self.runs.last_in(start.saturating_sub(self.longest)..=start);
+        if let Some((_, run)) = before.filter(|(_, run)| run.end > start) {
+            return Some(run);
+        }
+        self.runs.first_in(start..end).map(|(_, run)| run)
+    }
+}
+
 /// The shadows of all files.
 pub struct Shadows {
-    by_file: ByFile<BTreeMap<u64, Shadow>>,
+    by_file: ByFile<Remembered>,
     /// The evicted runs by lruvec, the oldest first; some of them have come back or gone since.
     evicted: Vec<VecDeque<(FileId, Shadow)>>,
     /// The bytes evicted after a run that make it forgotten.
@@ -75,15 +106,13 @@ impl Shadows {
         match evicted.back_mut().filter(|(whose, last)| *whose == file && last.continues_in(&gone)) {
             Some((_, last)) => {
                 last.end = gone.end;
-                before = known.range_mut(..gone.start).next_back().map(|(_, shadow)| shadow);
+                before = known.runs.before(gone.start).map(|(_, shadow)| shadow);
             }
             None => evicted.push_back((file, gone)),
         }
         match before.filter(|before| before.continues_in(&gone) && before.token == gone.token) {
-            Some(before) => before.end = gone.end,
-            None => {
-                known.insert(gone.start, gone);
-            }
+            Some(before) => known.insert(Shadow { end: gone.end, ..before }),
+            None => known.insert(gone),
         }
         self.forget_before(gone.lruvec, (gone.age + gone.len()).saturating_sub(self.most));
     }
@@ -95,10 +124,10 @@ impl Shadows {
             evicted.pop_front();
             let known = self.by_file.of(file);
             let mut at = old.start;
-            while let Some((&start, shadow)) = known.range(at.min(old.end)..old.end).next() {
+            while let Some((start, shadow)) = known.runs.first_in(at..old.end) {
                 at = shadow.end;
                 if shadow.left_with(&old) {
-                    known.remove(&start);
+                    known.remove(start);
                 }
             }
         }
@@ -106,17 +135,14 @@ impl Shadows {
 
     /// Takes out the first remembered run of `start..end`.
     pub fn take_first(&mut self, file: FileId, start: u64, end: u64) -> Option<Shadow> {
-        let known = self.by_file.existing(file).filter(|known| start < end && !known.is_empty())?;
-        let (&last, _) = known.range(..end).next_back().filter(|(_, shadow)| shadow.end > start)?;
-        // One search finds that there is none, as most often, or that there is one.
-        let before = known.range(..=start.min(last)).next_back().filter(|(_, shadow)| shadow.end > start);
-        let (_, &whole) = before.or_else(|| known.range(start..end).next())?;
-        known.remove(&whole.start);
+        let known = self.by_file.existing(file).filter(|_| start < end)?;
+        let whole = known.first_in(start, end)?;
+        known.remove(whole.start);
         if whole.start < start {
-            known.insert(whole.start, Shadow { end: start, ..whole });
+            known.insert(Shadow { end: start, ..whole });
         }
         if whole.end > end {
-            known.insert(end, whole.from(end));
+            known.insert(whole.from(end));
         }
         let first = whole.from(whole.start.max(start));
         Some(Shadow { end: first.end.min(end), ..first })
@@ -130,6 +156,6 @@ impl Shadows {
     /// The number of remembered runs.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.by_file.iter().map(|(_, known)| known.len()).sum()
+        self.by_file.iter().map(|(_, known)| known.runs.len()).sum()
     }
 }
