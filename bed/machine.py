@@ -119,11 +119,10 @@ stable_writes = {str(made.disk == "zram").lower()}
 
 
 def _null_disk(null: NullDisk, platform: str) -> str:
-    """Describe null_blk by its attributes and its queue."""
+    """Describe null_blk by its attributes and its queue; a durable write is a request without a cache, too."""
     queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
-    flush = f'flush = "{null.completion_nsec} ns"\n' if null.cache_size else ""
     limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
     return f"""\
 size = "{null.size} MiB"
@@ -132,7 +131,8 @@ write = "{rate}"
 sharing = "total"
 latency = "{null.completion_nsec} ns"
 write_latency = "{null.completion_nsec} ns"
-{flush}{limit}{keys}
+flush = "{null.completion_nsec} ns"
+{limit}{keys}
 logical_block_size = "4 KiB"
 """
 

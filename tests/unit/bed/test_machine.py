@@ -59,7 +59,6 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
         assert line in text
     unlimited = machine_of(replace(MADE, disk="null", null=NullDisk(mbps=0)), PLATFORM)
     assert "limit_interval" not in unlimited
-    assert "flush" not in unlimited
 
 
 def test_limits_in_bytes_and_lists_are_those_of_the_kernel():
