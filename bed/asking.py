@@ -31,10 +31,10 @@ def percent(text: str) -> int:
     return int(text)
 
 
-def add_cases(parser: argparse.ArgumentParser, repetitions: int) -> None:
-    """Add what a command is asked that records cases."""
+def add_cases(parser: argparse.ArgumentParser, repetitions: int, others: str = "") -> None:
+    """Add what a command is asked that records cases; `others` is said of more of them."""
     parser.epilog = (
-        f"Cases: {', '.join(cases.CASES)}; none means all. docs/guides/test-bed.md describes them."
+        f"Cases: {', '.join(cases.CASES)}; none means all. {others}docs/guides/test-bed.md describes them."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="everything is written here")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="cases to record, or files NAME.pct")

@@ -12,10 +12,13 @@ from typing import Final
 
 from pagecast.validation.suite import shuffled
 
-__all__ = ["CASES", "MEMORY", "Scale", "filling", "text_of"]
+__all__ = ["CALIBRATION", "CASES", "DISK", "MEMORY", "Scale", "filling", "text_of"]
 
 MEMORY: Final = "m_memory"
 """The case that a platform is calibrated on."""
+
+DISK: Final = "m_disk"
+"""The case that shows what a request takes; null_blk says only what the device takes of that."""
 
 KERNEL_MIB: Final = 220
 """What the kernel and the guest's first file system keep of the memory; sizes of files follow from it."""
@@ -45,7 +48,7 @@ def _rounded(mib: float) -> int:
 
 def text_of(name: str, scale: Scale) -> str:
     """Write the steps of a case."""
-    return "".join(f"{line}\n" for line in CASES[name](scale))
+    return "".join(f"{line}\n" for line in (CASES | CALIBRATION)[name](scale))
 
 
 def _make(path: str, mib: int) -> list[str]:
@@ -76,6 +79,12 @@ def memory(_: Scale) -> Iterator[str]:
     for call in ("4k", "64k", "1m", "16m"):
         yield from (f"mark rd{call}", f"read 0 0 64m {call}")
     yield from ("close 0", "unlink MNT/fm", "sync")
+
+
+def requests(_: Scale) -> Iterator[str]:
+    """512 requests of 4 KiB past the page cache, read and written, one at a time."""
+    yield from (*_make("fq", 16), "mark read", "open 0 MNT/fq rd", "read 0 0 2m 4k", "close 0")
+    yield from ("mark write", "open 0 MNT/fq wd", "write 0 0 2m 4k", "close 0", *_gone("fq"))
 
 
 def past_the_limit(scale: Scale) -> Iterator[str]:
@@ -231,3 +240,6 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "o_calls4k": small_calls,
 }
 """What makes each case; calibration first."""
+
+CALIBRATION: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {MEMORY: memory, DISK: requests}
+"""What makes each case that a platform with programs is calibrated on."""

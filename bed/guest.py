@@ -10,14 +10,15 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bed.initramfs import Archive, libraries_of, load_order
+from bed.initramfs import MODULES, Archive, libraries_of, load_order
 from bed.packages import BedError, Packages
 
-__all__ = ["Guest", "Settings", "command", "kernel_line"]
+__all__ = ["Guest", "NullDisk", "Settings", "command", "kernel_line"]
 
 HERE: Final = Path(__file__).parent
 
@@ -26,6 +27,37 @@ PROCESSOR: Final = "qemu64,-rdrand"
 
 DEADLINE_S: Final = 1800
 """A case that takes longer on the host is stopped."""
+
+
+PROGRAMS: Final = (
+    "cp", "dash", "dd", "fio", "git", "head", "mkdir", "rm", "seq", "sort", "sqlite3", "strace", "tar", "tcc",
+)  # fmt: skip
+"""What cases with programs may run beside the shell and the rest of busybox."""
+
+_RUNTIME: Final = "usr/lib/x86_64-linux-gnu/tcc"
+"""What the C compiler needs beside its program."""
+
+
+@dataclass(frozen=True, slots=True)
+class NullDisk:
+    """A disk of null_blk (Documentation/block/null_blk.rst), by the names of its attributes.
+
+    `size` and `cache_size` are in MiB, `mbps` in MiB/s for reading and writing together (0: no limit). A
+    volatile cache of 0 is none.
+    """
+
+    size: int = 2048
+    completion_nsec: int = 100_000
+    mbps: int = 100
+    hw_queue_depth: int = 64
+    submit_queues: int = 1
+    cache_size: int = 0
+    fua: int = 1
+
+    def attributes(self) -> str:
+        """Give them as the guest is told; `irqmode` 2 is the timer that ends requests."""
+        told = {field: getattr(self, field) for field in self.__slots__} | {"irqmode": 2}
+        return ",".join(f"{name}={value}" for name, value in told.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +76,12 @@ class Settings:
     dirty_background_ratio: int = 10
     cgroup_bytes: int = 0
     repetitions: int = 3
+    null: NullDisk = field(default_factory=NullDisk)
+
+    @property
+    def has_programs(self) -> bool:
+        """Whether the guest has fio, strace and the programs that are traced; they take memory."""
+        return self.disk == "null"
 
 
 def kernel_line(settings: Settings, case: str) -> str:
@@ -57,6 +95,7 @@ def kernel_line(settings: Settings, case: str) -> str:
         "DIRTY_RATIO": settings.dirty_ratio,
         "DIRTY_BACKGROUND_RATIO": settings.dirty_background_ratio,
         "CGROUP_BYTES": settings.cgroup_bytes,
+        "NULL": settings.null.attributes() if settings.disk == "null" else "",
     }
     kernel = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off"
     return " ".join([kernel, *(f"BED_{name}={value}" for name, value in told.items())])
@@ -89,7 +128,9 @@ class Guest:
         self._packages = packages
         self._player = player
 
-    def play(self, case: str, text: str, settings: Settings, out: Path) -> None:
+    def play(
+        self, case: str, text: str, settings: Settings, out: Path, *, files: Mapping[str, str] | None = None
+    ) -> None:
         """Start the guest, let it play a case, and wait until it is off.
 
         Parameters
@@ -101,6 +142,8 @@ class Guest:
         settings : Settings
         out : Path
             Where the guest puts ``platform.txt`` and a folder for each repetition; emptied before.
+        files : mapping of str, optional
+            Texts that the steps need in the folder /cases, by name.
 
         Raises
         ------
@@ -110,7 +153,7 @@ class Guest:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         initramfs = self._folder / "initramfs"
-        initramfs.write_bytes(self._initramfs(case, text))
+        initramfs.write_bytes(self._initramfs(settings, {f"{case}.pct": text, **(files or {})}))
         kernel = next(self._packages.kernel.glob("boot/vmlinuz-*"))
         words = command(self._packages, kernel, initramfs, out, settings, case)
         modules = next(self._packages.root.glob("**/x86_64-linux-gnu/qemu"))
@@ -128,7 +171,7 @@ class Guest:
         if said[-1:] != ["done"]:
             raise BedError(f"{case}: the guest stopped early; what it said is in {console}")
 
-    def _initramfs(self, case: str, text: str) -> bytes:
+    def _initramfs(self, settings: Settings, cases: Mapping[str, str]) -> bytes:
         root = self._packages.root
         archive = Archive()
         archive.console()
@@ -142,15 +185,44 @@ class Guest:
             "losetup": next(root.glob("**/sbin/losetup")),
             "play": self._player,
         }
+        if settings.has_programs:
+            programs |= {f"usr/bin/{name}": _program(root, name) for name in PROGRAMS}
+            _add_runtime(archive, root)
         for name, path in programs.items():
             archive.add(name, path.read_bytes(), mode=0o755)
-        libraries = libraries_of(programs["mke2fs"], root) | libraries_of(programs["losetup"], root)
-        for name, path in libraries.items():
+        for name, path in _libraries(programs.items(), root).items():
             archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
         archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
-        modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")))
-        archive.add("modules/order", "".join(f"{name}\n" for name, _ in modules).encode())
+        wanted = (*MODULES, "null_blk") if settings.disk == "null" else MODULES
+        modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")), wanted)
+        options = {"null_blk.ko": " nr_devices=0"}
+        archive.add(
+            "modules/order", "".join(f"{name}{options.get(name, '')}\n" for name, _ in modules).encode()
+        )
         for name, content in modules:
             archive.add(f"modules/{name}", content)
-        archive.add(f"cases/{case}.pct", text.encode())
+        for name, text in cases.items():
+            archive.add(f"cases/{name}", text.encode())
         return archive.to_bytes()
+
+
+def _program(root: Path, name: str) -> Path:
+    return next(path for folder in ("usr/bin", "bin") if (path := root / folder / name).exists())
+
+
+def _libraries(programs: Iterable[tuple[str, Path]], root: Path) -> dict[str, Path]:
+    """Find the libraries of all programs but those that need none."""
+    found: dict[str, Path] = {}
+    for name, path in programs:
+        if name not in ("bin/busybox", "play"):
+            found |= libraries_of(path, root)
+    return found
+
+
+def _add_runtime(archive: Archive, root: Path) -> None:
+    """Add what programs need beside their libraries: the compiler's headers, git's names for itself."""
+    for path in sorted((root / _RUNTIME).rglob("*")):
+        if path.is_file():
+            archive.add(str(path.relative_to(root)), path.read_bytes())
+    for name in ("git", "git-upload-pack"):
+        archive.link(f"usr/lib/git-core/{name}", "/usr/bin/git")

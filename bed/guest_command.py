@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bed import cases, machine, recording
+from bed import cases, machine, programs, recording
 from bed.asking import MIB, add_cases, add_dry_run, at_least, percent, say_plan
-from bed.guest import Guest, Settings
-from bed.packages import PROGRAMS, BedError, Packages
+from bed.guest import Guest, NullDisk, Settings
+from bed.packages import PROGRAMS, RECORDED, BedError, Packages
 from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
 __all__ = ["act", "plan"]
@@ -18,11 +18,19 @@ __all__ = ["act", "plan"]
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
 
+PROGRAMS_MB: Final = 60
+"""The same of what cases with programs run."""
+
 NEEDED_BYTES: Final = 1 << 30
 """Room that the folder needs: archives and what is in them, and the player's build."""
 
-DISKS: Final = ("zram", "queue")
+DISKS: Final = ("zram", "queue", "null")
 LEAST_MEMORY_MIB: Final = 768
+NULL_MEMORY_MIB: Final = 3072
+"""The default with `--disk null`, whose disk takes two thirds of it."""
+
+BESIDE_DISK_MIB: Final = 768
+"""What the guest needs beside a disk in its memory: programs take 150 MiB of it."""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -31,20 +39,46 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bed guest",
         description="Record cases in a guest in virtual time. Needs no root.",
     )
-    add_cases(parser, default.repetitions)
+    others = ", ".join((*cases.CALIBRATION, *programs.NAMES))
+    add_cases(parser, default.repetitions, f"With --disk null: {others}, or files NAME.fio and NAME.sh. ")
     add = parser.add_argument
-    add("--memory", type=at_least(LEAST_MEMORY_MIB), default=default.memory_mib, metavar="MIB")
-    add("--disk", choices=DISKS, default=default.disk, help="endless queue (zram), or one of 128 requests")
+    add("--memory", type=at_least(LEAST_MEMORY_MIB), metavar="MIB")
+    add(
+        "--disk",
+        choices=DISKS,
+        default=default.disk,
+        help="endless queue (zram), one of 128 requests (queue), or null_blk for cases with programs (null)",
+    )
     add("--write", type=at_least(1), default=default.write_bytes_per_s // MIB, metavar="MIB_PER_S")
     add("--read", type=at_least(1), default=default.read_bytes_per_s // MIB, metavar="MIB_PER_S")
     add("--dirty-ratio", type=percent, default=default.dirty_ratio, metavar="PERCENT")
     add("--dirty-background-ratio", type=percent, default=default.dirty_background_ratio, metavar="PERCENT")
     add("--cgroup", type=at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
+    _add_null(parser)
     add_dry_run(parser)
     return parser
 
 
+def _add_null(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("--disk null", "Its attributes are in docs/guides/test-bed.md.")
+    add, default = group.add_argument, NullDisk()
+    add("--size", type=at_least(64), default=default.size, metavar="MIB", help="in the guest's memory")
+    add("--latency", type=at_least(0), default=default.completion_nsec // 1000, metavar="US")
+    add("--rate", type=at_least(0), default=default.mbps, metavar="MIB_PER_S", help="both ways; 0: no limit")
+    add("--queue", type=at_least(1), default=default.hw_queue_depth, metavar="N", help="requests at a time")
+    add("--queues", type=at_least(1), default=default.submit_queues, metavar="N")
+    add("--cache", type=at_least(0), default=default.cache_size, metavar="MIB", help="volatile; 0: none")
+    add("--no-fua", action="store_true", help="the cache has no forced unit access")
+
+
 def _settings(options: argparse.Namespace) -> Settings:
+    default = NULL_MEMORY_MIB if options.disk == "null" else Settings().memory_mib
+    options.memory = options.memory or default
+    if options.disk == "null" and options.memory < options.size + BESIDE_DISK_MIB:
+        raise BedError(
+            f"--size {options.size} leaves less than {BESIDE_DISK_MIB} MiB of the guest's {options.memory} "
+            f"MiB; use --memory {options.size + BESIDE_DISK_MIB} or more"
+        )
     if options.cgroup and options.cgroup >= options.memory:
         raise BedError(f"--cgroup {options.cgroup} is not less than the guest's memory, {options.memory} MiB")
     if options.dirty_background_ratio >= options.dirty_ratio:
@@ -58,18 +92,28 @@ def _settings(options: argparse.Namespace) -> Settings:
         dirty_background_ratio=options.dirty_background_ratio,
         cgroup_bytes=options.cgroup * MIB,
         repetitions=options.repetitions,
+        null=NullDisk(
+            size=options.size,
+            completion_nsec=options.latency * 1000,
+            mbps=options.rate,
+            hw_queue_depth=options.queue,
+            submit_queues=options.queues,
+            cache_size=options.cache,
+            fua=int(not options.no_fua),
+        ),
     )
 
 
 def plan(
-    folder: Path, texts: dict[str, str], settings: Settings, *, has_packages: bool, has_player: bool
+    folder: Path, names: Sequence[str], settings: Settings, *, has_packages: bool, has_player: bool
 ) -> list[str]:
     """Say in lines what will be done."""
     lines = []
     if not has_packages:
+        wanted = (*PROGRAMS, *RECORDED) if settings.has_programs else PROGRAMS
         lines.append(
-            f"download about {DOWNLOAD_MB} MB with apt-get into {folder}/apt: a kernel, "
-            f"{', '.join(PROGRAMS)}, and what these need; "
+            f"download about {DOWNLOAD_MB + PROGRAMS_MB * settings.has_programs} MB with apt-get into "
+            f"{folder}/apt: a kernel, {', '.join(wanted)}, and what these need; "
             f"unpack them into {folder}/root and {folder}/kernel, install nothing"
         )
     if not has_player:
@@ -77,10 +121,13 @@ def plan(
     memory = f"{settings.memory_mib} MiB of memory"
     if settings.cgroup_bytes:
         memory += f", {settings.cgroup_bytes // MIB} MiB of it for the case"
+    rates = (
+        f"{settings.write_bytes_per_s // MIB} MiB/s write and {settings.read_bytes_per_s // MIB} MiB/s read"
+    )
+    disk = settings.null.attributes() if settings.disk == "null" else rates
     lines.append(
-        f"start the guest {len(texts)} times ({memory}; disk {settings.disk}, "
-        f"{settings.write_bytes_per_s // MIB} MiB/s write and {settings.read_bytes_per_s // MIB} MiB/s read; "
-        f"{settings.repetitions} repetitions each) for {', '.join(texts)}: "
+        f"start the guest {len(names)} times ({memory}; disk {settings.disk}, {disk}; "
+        f"{settings.repetitions} repetitions each) for {', '.join(names)}: "
         "one processor for a minute or a few each"
     )
     lines.append(f"write the recording and its machine file into {folder}/recordings")
@@ -93,22 +140,26 @@ def act(words: Sequence[str]) -> int:
     folder: Path = options.folder.resolve()
     settings = _settings(options)
     scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
-    texts = texts_of(options.cases, scale)
+    if settings.has_programs:
+        asked = programs.cases_of(options.cases, scale)
+    else:
+        asked = {name: programs.Case(text, {}) for name, text in texts_of(options.cases, scale).items()}
     packages = Packages(folder)
+    has_packages = packages.has_programs() if settings.has_programs else packages.is_there()
     player = folder / "player"
-    lines = plan(folder, texts, settings, has_packages=packages.is_there(), has_player=player.exists())
+    lines = plan(folder, list(asked), settings, has_packages=has_packages, has_player=player.exists())
     if options.dry_run:
         say_plan("guest", "without root", lines)
         return 0
     _check_room(folder, packages)
-    if not packages.is_there():
+    if not has_packages:
         print(f"bed: {lines[0]}", flush=True)
-        packages.fetch()
+        (packages.fetch_programs if settings.has_programs else packages.fetch)()
     build_player(folder, player)
     guest = Guest(folder, packages, player)
-    for case, text in texts.items():
-        recorded = _record(guest, folder, case, text, settings)
-    say_how_to_judge(recorded)
+    for name, case in asked.items():
+        recorded = _record(guest, folder, name, case, settings)
+    say_how_to_judge(recorded, "live-programs" if settings.has_programs else "live-kernel")
     return 0
 
 
@@ -122,11 +173,11 @@ def _check_room(folder: Path, packages: Packages) -> None:
         raise BedError(f"{folder}: {free // MIB} MiB are free, {NEEDED_BYTES // MIB} MiB are needed")
 
 
-def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings) -> Path:
+def _record(guest: Guest, folder: Path, name: str, case: programs.Case, settings: Settings) -> Path:
     """Let the guest play one case and record what it hands out; gives the folder of the recording."""
     begun = time.monotonic()
-    out = folder / "out" / case
-    guest.play(case, text, settings, out)
+    out = folder / "out" / name
+    guest.play(name, case.steps, settings, out, files=case.files)
     platform = (out / "platform.txt").read_text()
     made = machine.Made(
         bed="guest",
@@ -136,9 +187,10 @@ def _record(guest: Guest, folder: Path, case: str, text: str, settings: Settings
         write_bytes_per_s=settings.write_bytes_per_s,
         read_bytes_per_s=settings.read_bytes_per_s,
         cgroup_bytes=settings.cgroup_bytes,
+        null=settings.null if settings.disk == "null" else None,
     )
     recorded = folder / "recordings" / machine.name_of(made, platform)
-    recording.write(recorded, {case: out}, {case: text})
+    recording.write(recorded, {name: out}, {name: case.steps}, files=case.files)
     (recorded / machine.FILE).write_text(machine.machine_of(made, platform))
-    say_recorded(recorded, case, time.monotonic() - begun)
+    say_recorded(recorded, name, time.monotonic() - begun)
     return recorded

@@ -135,7 +135,9 @@ def libraries_of(program: Path, root: Path) -> dict[str, Path]:
         There are none.
     """
     there = {
-        path.name: path for path in root.glob("**/x86_64-linux-gnu/*.so*") if path.parent.name.endswith("gnu")
+        path.name: path
+        for pattern in ("ceph/*.so*", "*.so*")
+        for path in root.glob(f"**/x86_64-linux-gnu/{pattern}")
     }
     found: dict[str, Path] = {}
     waiting = [program]

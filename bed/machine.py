@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bed.guest import NullDisk
 from bed.packages import BedError
 
 __all__ = ["FILE", "Made", "machine_of", "name_of"]
@@ -22,6 +23,13 @@ _COPIES: Final = {"guest": ("5 GB/s", "2 GB/s"), "host": ("30 GB/s", "30 GB/s")}
 """Reading and writing of memory, of all threads together; those of one thread are calibrated on m_memory."""
 _LIMITS: Final = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes")
 """Of a ratio and its bytes, one is 0: the other holds (mm/page-writeback.c: dirty_ratio_handler)."""
+_QUEUE: Final = ("nr_requests", "max_sectors_kb", "wbt_lat_usec")
+_INTERVAL: Final = "20 ms"
+"""null_blk gives its budget out every 20 ms (drivers/block/null_blk/main.c: TICKS_PER_SEC)."""
+
+_UNLIMITED_MBPS: Final = 5000
+"""Of a null_blk without a limit, which copies at the speed of memory."""
+
 _SYSCTLS: Final = ("dirty_expire_centisecs", "dirty_writeback_centisecs", "min_free_kbytes")
 
 
@@ -41,6 +49,7 @@ class Made:
     read_bytes_per_s: int
     cgroup_bytes: int = 0
     disk_mib: int = 8192
+    null: NullDisk | None = None
 
 
 def name_of(made: Made, platform: str) -> str:
@@ -92,16 +101,40 @@ write = "{write}"
 sharing = "time"
 
 [disk.disk]
+{_disk(made) if made.null is None else _null_disk(made.null, platform)}
+[mount."/data"]
+disk = "disk"
+{_cgroup(made)}"""
+
+
+def _disk(made: Made) -> str:
+    return f"""\
 size = "{made.disk_mib} MiB"
 read = "{made.read_bytes_per_s} B/s"
 write = "{made.write_bytes_per_s} B/s"
 sharing = "separate"
 nr_requests = {_QUEUE_REQUESTS[made.disk]}
 stable_writes = {str(made.disk == "zram").lower()}
+"""
 
-[mount."/data"]
-disk = "disk"
-{_cgroup(made)}"""
+
+def _null_disk(null: NullDisk, platform: str) -> str:
+    """Describe null_blk by its attributes and its queue; a durable write is a request without a cache, too."""
+    queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
+    keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
+    rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
+    limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
+    return f"""\
+size = "{null.size} MiB"
+read = "{rate}"
+write = "{rate}"
+sharing = "total"
+latency = "{null.completion_nsec} ns"
+write_latency = "{null.completion_nsec} ns"
+flush = "{null.completion_nsec} ns"
+{limit}{keys}
+logical_block_size = "4 KiB"
+"""
 
 
 def _cgroup(made: Made) -> str:

@@ -13,10 +13,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-__all__ = ["LEAST_KERNEL", "PROGRAMS", "BedError", "Packages", "candidate", "kernel_of", "suites"]
+__all__ = [
+    "LEAST_KERNEL", "PROGRAMS", "RECORDED", "BedError", "Packages", "candidate", "kernel_of", "suites",
+]  # fmt: skip
 
 PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
 """Beside the kernel: the emulator, the guest's shell, what makes a file system and what a loop device."""
+
+RECORDED: Final = ("fio", "strace", "dash", "coreutils", "tar", "sqlite3", "git", "tcc")
+"""What cases with programs run beside these: fio, strace, and the programs that are traced."""
 
 KERNEL: Final = "linux-image-amd64"
 """Depends on the distribution's newest kernel."""
@@ -91,6 +96,31 @@ class Packages:
             for archive in archives:
                 self._run("dpkg-deb", "-x", str(archive), str(target))
         (self.root / ".complete").write_text("".join(f"{path.name}\n" for path in [kernel, *programs]))
+
+    def has_programs(self) -> bool:
+        """Tell whether an earlier call of `fetch_programs` came to its end."""
+        marker = self.root / ".programs"
+        return self.is_there() and marker.exists() and marker.read_text().split() == list(RECORDED)
+
+    def fetch_programs(self) -> None:
+        """Download what cases with programs run, and unpack it beside the rest.
+
+        Raises
+        ------
+        BedError
+            A package cannot be had.
+        """
+        self.fetch()
+        if self.has_programs():
+            return
+        self._run("apt-get", "update")
+        there = (self.root / ".complete").read_text().split()
+        options = ("--yes", "--no-install-recommends", "--download-only")
+        self._run("apt-get", "install", *options, *PROGRAMS, *RECORDED)
+        new = [path for path in sorted(self._archives.glob("*.deb")) if path.name not in there]
+        for archive in new:
+            self._run("dpkg-deb", "-x", str(archive), str(self.root))
+        (self.root / ".programs").write_text("".join(f"{name}\n" for name in RECORDED))
 
     def _sources(self) -> str:
         """Write the package manager's sources; gives the option with which it takes a new enough kernel."""

@@ -71,9 +71,9 @@ def say_recorded(recorded: Path, case: str, took_s: float) -> None:
     print(f"bed: {recorded.name}, {case}: recorded in {took_s:.0f} s", flush=True)
 
 
-def say_how_to_judge(recorded: Path) -> None:
+def say_how_to_judge(recorded: Path, study: str = "live-kernel") -> None:
     """Print the command that holds forecasts against a recording."""
     print(
-        f"bed: judge it with `pagecast reproduce live-kernel --data {recorded} "
+        f"bed: judge it with `pagecast reproduce {study} --data {recorded} "
         f"--machine {recorded}/{machine.FILE}`"
     )

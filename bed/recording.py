@@ -9,16 +9,26 @@ import gzip
 import io
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from bed import fio
 from bed.packages import BedError
 
 __all__ = ["EVENTS", "TABLES", "events", "write"]
 
 TABLES: Final = ("io", "cache", "mem")
-"""The tables that the guest's player writes itself."""
+"""The tables that the guest's player writes itself, but for `EXEC`."""
+
+EXEC: Final = "exec"
+"""The table of programs that were run; only cases with programs have rows in it."""
+
+FIO: Final = "fio"
+"""The table of what fio said, a row for each job and direction; its whole answer is kept too."""
+
+OUTPUTS: Final = {".json": "fio", ".strace": "strace"}
+"""By ending, where what programs have written goes in the folder of a recording, compressed."""
 
 EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "balance_dirty_pages": (
@@ -69,7 +79,9 @@ def events(trace: str, *, start_s: float) -> Iterator[tuple[str, list[str]]]:
         yield found["event"], [f"{time_s:.6f}", found["task"], *values]
 
 
-def write(folder: Path, outs: dict[str, Path], texts: dict[str, str]) -> None:
+def write(
+    folder: Path, outs: dict[str, Path], texts: dict[str, str], *, files: Mapping[str, str] | None = None
+) -> None:
     """Write the recording of several cases.
 
     Parameters
@@ -79,7 +91,9 @@ def write(folder: Path, outs: dict[str, Path], texts: dict[str, str]) -> None:
     outs : dict of str to Path
         By case, what the guest handed out.
     texts : dict of str to str
-        By case, its steps.
+        By case, its steps. Those of a case with programs follow from its file, and are not kept.
+    files : mapping of str, optional
+        The job files and scripts of cases, by name.
 
     Raises
     ------
@@ -87,19 +101,35 @@ def write(folder: Path, outs: dict[str, Path], texts: dict[str, str]) -> None:
         A table is missing.
     """
     (folder / "cases").mkdir(parents=True, exist_ok=True)
-    tables = {name: _kept(folder / f"{name}.csv.gz", set(outs)) for name in (*TABLES, *EVENTS)}
+    tables = {name: _kept(folder / f"{name}.csv.gz", set(outs)) for name in (*TABLES, EXEC, FIO, *EVENTS)}
     for name, fields in EVENTS.items():
         tables[name] = tables[name] or [["case", "rep", "t_s", "task", *fields]]
+    for name, text in (files or {}).items():
+        if not name.endswith(".set-up"):
+            (folder / "cases" / name).write_text(text)
     for case, out in outs.items():
-        (folder / "cases" / f"{case}.pct").write_text(texts[case])
+        if not files:
+            (folder / "cases" / f"{case}.pct").write_text(texts[case])
         shutil.copyfile(out / "platform.txt", folder / "platform.txt")
         repetitions = sorted(
             (path for path in out.iterdir() if path.name.isdigit()), key=lambda path: int(path.name)
         )
         for repetition in repetitions:
             _add(tables, case, repetition)
+            _keep_outputs(folder, case, repetition)
     for name, rows in tables.items():
-        _write(folder / f"{name}.csv.gz", rows)
+        if rows:
+            _write(folder / f"{name}.csv.gz", rows)
+
+
+def _keep_outputs(folder: Path, case: str, repetition: Path) -> None:
+    """Keep what programs have written, `fio/CASE.1.json.gz` and `strace/CASE.cold.1.strace.gz`."""
+    for path in sorted(repetition.iterdir()):
+        if path.suffix in OUTPUTS:
+            state = "" if path.stem == "fio" else f".{path.stem}"
+            kept = folder / OUTPUTS[path.suffix] / f"{case}{state}.{repetition.name}{path.suffix}.gz"
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_bytes(gzip.compress(path.read_bytes(), mtime=0))
 
 
 def _add(tables: dict[str, list[list[str]]], case: str, repetition: Path) -> None:
@@ -109,12 +139,24 @@ def _add(tables: dict[str, list[list[str]]], case: str, repetition: Path) -> Non
             header, *rows = csv.reader((repetition / f"{name}.csv").read_text().splitlines())
             tables[name] = tables[name] or [header]
             tables[name] += rows
+        _add_programs(tables, case, repetition)
         start_s = float((repetition / "start").read_text())
         trace = (repetition / "trace").read_text()
     except (OSError, ValueError) as error:
         raise BedError(f"{repetition}: the guest left no whole recording ({error})") from error
     for event, row in events(trace, start_s=start_s):
         tables[event].append([case, repetition.name, *row])
+
+
+def _add_programs(tables: dict[str, list[list[str]]], case: str, repetition: Path) -> None:
+    """Add what the programs of a repetition left, if there were any."""
+    header, *rows = csv.reader((repetition / f"{EXEC}.csv").read_text().splitlines())
+    if rows:
+        tables[EXEC] = tables[EXEC] or [header]
+        tables[EXEC] += rows
+    if (said := repetition / "fio.json").exists():
+        tables[FIO] = tables[FIO] or [["case", "rep", *fio.COLUMNS]]
+        tables[FIO] += [[case, repetition.name, *row] for row in fio.rows(said.read_text())]
 
 
 def _kept(path: Path, replaced: set[str]) -> list[list[str]]:

@@ -1,16 +1,18 @@
-# Disks in memory with an ext4 file system on them. zram stores a page of one repeated byte as that byte: as long as files
+# Disks in memory with an ext4 file system on them, and their limits. zram stores a page of one repeated byte as that byte: as long as files
 # hold nothing else, they need no memory.
 
-# make_disk KIND MOUNT: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
+# make_disk KIND MOUNT ATTRIBUTES: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
 #   zram    any number of requests waits for the limit
 #   queue   a loop device on that zram: at most 128 requests wait, as at a disk's own queue
+#   null    null_blk, whose time, rate and queue are its own; it is not limited
 make_disk() {
-    echo 8G >/sys/block/zram0/disksize
+    [ "$1" = null ] || echo 8G >/sys/block/zram0/disksize
     case $1 in
     zram) block=/dev/zram0 ;;
     queue) block=$(/losetup --find --show --direct-io=on /dev/zram0) ;;
+    null) make_null "$3" && block=/dev/nullb0 ;;
     *)
-        echo "disk.sh: no disk '$1'; there are zram and queue" >&2
+        echo "disk.sh: no disk '$1'; there are zram, queue and null" >&2
         return 1
         ;;
     esac
@@ -18,7 +20,29 @@ make_disk() {
     mkdir -p "$2"
     mount -t ext4 -o noatime "$block" "$2"
     DEVICE=$(cat "/sys/block/${block#/dev/}/dev")
-    LIMITED=$(cat /sys/block/zram0/dev)
+    LIMITED=$(cat /sys/block/zram0/dev 2>/dev/null || true)
+}
+
+# make_null ATTRIBUTES: /dev/nullb0, "size=2048,mbps=100,...". First it is written whole, at no cost: it has its memory before
+# anything is measured, and the dirty limits stay what they are.
+make_null() {
+    mount -t configfs none /sys/kernel/config
+    null=/sys/kernel/config/nullb/nullb0
+    mkdir "$null"
+    set_null size=${1#*size=} memory_backed=1 blocksize=4096
+    echo 1 >"$null/power"
+    dd if=/dev/zero of=/dev/nullb0 bs=1M oflag=direct 2>/dev/null || true # ends with: no space left
+    echo 0 >"$null/power"
+    for each in $(echo "$1" | tr , ' '); do set_null "$each"; done
+    echo 1 >"$null/power"
+}
+
+# set_null NAME=VALUE ...: a value ends at a comma.
+set_null() {
+    for word; do
+        value=${word#*=}
+        echo "${value%%,*}" >"$null/${word%%=*}"
+    done
 }
 
 # limit_all WRITE_BPS READ_BPS: for everybody, buffered writes too, in the root of cgroup v1.

@@ -47,6 +47,9 @@ class Reading:
         cached.
     strace_overhead : str, optional
         What strace has added to each call, such as "40 us"; estimated if not given.
+    fio_overhead : str, optional
+        What fio itself takes for a request of a job, such as "0.5 us"; 1.6 times ``memory.cost.call`` of the
+        machine if not given.
     columns : str, optional
         Columns of a table without a known header: ``time=0,op=3,offset=4,bytes=5``.
     task_order : {"fifo", "depth", "priority"}
@@ -69,6 +72,7 @@ class Reading:
     cached: bool = False
     system_files: bool = False
     strace_overhead: str | None = None
+    fio_overhead: str | None = None
     columns: str | None = None
     task_order: str = "fifo"
     compute: str = "runtime"
@@ -134,7 +138,7 @@ def scenario_text(path: str | os.PathLike[str], machine: str | None, reading: Re
     if shown(absolute) != absolute:
         raise ScenarioError(f"{shown(name)}: a scenario can only name what is UTF-8; rename the file")
     keys: dict[str, object] = {"from": absolute if name == "-" else name}
-    for key in ("format", "files_in", "strace_overhead", "columns"):
+    for key in ("format", "files_in", "strace_overhead", "fio_overhead", "columns"):
         if (value := getattr(reading, key)) is not None:
             keys[key] = value
     if reading.pace != "recorded":

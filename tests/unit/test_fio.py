@@ -13,6 +13,7 @@ import pytest
 import pagecast as pc
 from pagecast.errors import ArgumentError
 from pagecast.fio import _bin, _middle, json_plus
+from pagecast.workloads import Reading
 
 FIO = shutil.which("fio")
 
@@ -217,3 +218,18 @@ def test_groups_report_as_one(machine):
     assert entry["read"]["io_bytes"] == entry["mixed"]["io_bytes"] == 3 * 65536
     assert entry["iodepth_level"]["1"] == 100.0
     assert sum(entry["read"]["clat_ns"]["bins"].values()) == 48
+
+
+@pytest.mark.parametrize(("given", "between_s"), [(None, 16e-6), ("3 us", 3e-6), ("0 s", 0.0)])
+def test_fio_itself_takes_time_for_a_request_that_is_in_no_latency(tmp_path, given, between_s):
+    job, machine = tmp_path / "job.fio", tmp_path / "machine.toml"
+    job.write_text("[global]\ndirectory=/data\n[r]\nrw=randread\nbs=4k\nsize=4m\ninvalidate=0\n")
+    machine.write_text(
+        'cores = 1\nmemory = { size = "1 GB", read = "4096 MB/s", write = "4 GB/s", cost.call = "10 us" }\n'
+        'disk.d = { size = "9 GB", read = "1 GB/s", write = "1 GB/s" }\nmount."/data" = { disk = "d" }\n'
+    )
+    reading = Reading(cached=True, fio_overhead=given)
+    result = pc.simulate(pc.Scenario.from_workload(job, machine=machine, reading=reading), model="kernel")
+    (read,) = (job["read"] for job in json_plus(result, job)["jobs"])
+    assert read["clat_ns"]["mean"] == pytest.approx(10_000, rel=0.01)
+    assert read["iops"] == pytest.approx(1 / (10e-6 + between_s), rel=0.04)

@@ -1,4 +1,4 @@
-//! The language of cases, as `python/pagecast/studies/live_kernel/README.md` describes it. Left out: the steps of stdio, `fwrite`
+//! The language of cases, as `python/pagecast/studies/live_kernel/README.md` describes it, and `exec`. Left out: the steps of stdio, `fwrite`
 //! and `fread`, which say nothing of the kernel that `write` and `read` do not.
 
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub enum Step {
     Process { name: String, steps: Vec<Step> },
     /// `wait` for all processes.
     Wait,
+    /// `exec PROGRAM WORDS`: runs a program below the mount point and waits for it.
+    Exec { words: Vec<String> },
 }
 
 /// Which way bytes go.
@@ -140,6 +142,9 @@ fn step(words: &[&str]) -> Result<Step, String> {
         ["stat", label, path] => Step::Stat { label: label.to_owned(), path: path.to_owned() },
         ["mark", label] => Step::Mark { label: label.to_owned() },
         ["wait"] => Step::Wait,
+        ["exec", ..] if words.len() > 1 => {
+            Step::Exec { words: words[1..].iter().map(|&word| word.to_owned()).collect() }
+        }
         _ => return Err(format!("`{}` is no step that can be played", words.join(" "))),
     })
 }
@@ -221,6 +226,7 @@ mod tests {
             ("write 0 0 1é 4k\n", "line 1: `1é` is no size; write bytes, or a number with k, m or g"),
             ("proc one\nproc two\n", "line 2: `proc` inside a `proc`; write `endproc` first"),
             ("sync\nproc one\nsync\n", "line 2: `proc` without an `endproc` below it"),
+            ("exec\n", "line 1: `exec` is no step that can be played"),
             ("endproc\n", "line 1: `endproc` without a `proc` above it"),
         ] {
             assert_eq!(parse(text).unwrap_err(), problem);

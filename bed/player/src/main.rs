@@ -1,11 +1,12 @@
 //! Plays a case of the study `live-kernel` on the kernel that it runs on, and writes the tables of a recording.
 //!
 //! `play CASE.pct REPETITION MOUNT MAJOR:MINOR OUT` reads the steps of the case, does them below MOUNT and writes OUT/io.csv,
-//! OUT/cache.csv, OUT/mem.csv and OUT/start, the monotonic time of the case's start in seconds. MAJOR:MINOR is the disk whose
+//! OUT/cache.csv, OUT/mem.csv, OUT/exec.csv and OUT/start, the monotonic time of the case's start in seconds. MAJOR:MINOR is the disk whose
 //! write-back figures are sampled. Left out: traces, which whoever starts it takes from tracefs.
 
 mod case;
 mod player;
+mod program;
 mod rows;
 mod sampler;
 
@@ -59,6 +60,7 @@ fn play(words: &[String]) -> Result<(), String> {
     let tables = [
         ("io.csv", rows::io(&name, repetition, &played)),
         ("cache.csv", rows::cache(&name, repetition, &played)),
+        ("exec.csv", rows::exec(&name, repetition, &played)),
         ("mem.csv", sampler.table(&name, repetition)),
         ("start", format!("{}.{:09}\n", monotonic.tv_sec, monotonic.tv_nsec)),
     ];

@@ -17,6 +17,7 @@ use pagecast_probe::watch::Pace;
 use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::case::{Flags, Kind, Step};
+use crate::program::run;
 use crate::rows::{Call, Look, Played};
 
 /// Rows of calls that are smaller than this are summed up to it.
@@ -70,7 +71,12 @@ impl Player {
     }
 
     fn named(name: &str, mount: &Path, start: Instant, handles: BTreeMap<usize, Handle>) -> Self {
-        let played = Played { name: name.to_owned(), calls: Vec::with_capacity(1 << 14), looks: Vec::new() };
+        let played = Played {
+            name: name.to_owned(),
+            calls: Vec::with_capacity(1 << 14),
+            looks: Vec::new(),
+            runs: Vec::new(),
+        };
         Self {
             mount: mount.to_owned(),
             start,
@@ -151,6 +157,12 @@ impl Player {
                 self.wait()?;
                 let duration_s = self.now_s() - start_s;
                 self.note("wait", "", start_s, duration_s);
+                Ok(())
+            }
+            Step::Exec { words } => {
+                let done = run(words, &self.mount, self.start)?;
+                self.note("exec", &words[0], done.start_s, done.duration_s);
+                self.played.runs.push(done);
                 Ok(())
             }
         }

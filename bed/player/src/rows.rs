@@ -36,6 +36,22 @@ pub struct Look {
     pub bytes: [u64; 4],
 }
 
+/// A program that a step `exec` ran.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// When it was started, in seconds from the start of the case.
+    pub start_s: f64,
+    /// How long it took until it had ended.
+    pub duration_s: f64,
+    /// What `/proc/PID/io` said of it and its children then, see `COUNTERS`.
+    pub counters: [u64; 6],
+    /// Its words.
+    pub command: String,
+}
+
+/// The lines of `/proc/PID/io` that are kept.
+pub const COUNTERS: [&str; 6] = ["rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"];
+
 /// What one process of a case did.
 #[derive(Clone, Debug)]
 pub struct Played {
@@ -45,6 +61,25 @@ pub struct Played {
     pub calls: Vec<Call>,
     /// Its looks in order.
     pub looks: Vec<Look>,
+    /// The programs that it ran, in order.
+    pub runs: Vec<Run>,
+}
+
+/// Writes `exec.csv`.
+pub fn exec(case: &str, repetition: u32, processes: &[Played]) -> String {
+    let mut text = format!("case,rep,proc,t_start_s,duration_s,{},command\n", COUNTERS.join(","));
+    for process in processes {
+        for Run { start_s, duration_s, counters, command } in &process.runs {
+            let name = &process.name;
+            let counters = counters.map(|counter| counter.to_string()).join(",");
+            let command = command.replace('"', "\"\"");
+            let _ = writeln!(
+                text,
+                "{case},{repetition},{name},{start_s:.6},{duration_s:.9},{counters},\"{command}\""
+            );
+        }
+    }
+    text
 }
 
 /// Writes `io.csv`.
@@ -96,7 +131,13 @@ mod tests {
             calls: 2,
         };
         let look = Look { time_s: 1.25, label: "after".into(), file: "f".into(), bytes: [4, 3, 2, 1] };
-        let played = [Played { name: "p0".into(), calls: vec![call], looks: vec![look] }];
+        let run = Run {
+            start_s: 2.0,
+            duration_s: 0.25,
+            counters: [1, 2, 3, 4, 5, 6],
+            command: "sh -c \"true\"".into(),
+        };
+        let played = [Played { name: "p0".into(), calls: vec![call], looks: vec![look], runs: vec![run] }];
         assert_eq!(
             io("a", 2, &played),
             "case,rep,proc,t_start_s,op,file,offset,bytes,duration_s,result,calls\n\
@@ -106,6 +147,11 @@ mod tests {
             cache("a", 2, &played),
             "case,rep,proc,t_s,label,file,size_bytes,cached_bytes,dirty_bytes,writeback_bytes\n\
              a,2,p0,1.250000,after,f,4,3,2,1\n"
+        );
+        assert_eq!(
+            exec("a", 2, &played),
+            "case,rep,proc,t_start_s,duration_s,rchar,wchar,syscr,syscw,read_bytes,write_bytes,command\n\
+             a,2,p0,2.000000,0.250000000,1,2,3,4,5,6,\"sh -c \"\"true\"\"\"\n"
         );
     }
 }

@@ -139,6 +139,11 @@ pub trait Program: Send {
     /// # Errors
     /// A text that says why the program could not go on (an exception of a Python generator, for example).
     fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError>;
+
+    /// The time that the program itself takes before it reads or writes. A simulation adds it; a run on a real machine has it anyway.
+    fn own_time(&self) -> Nanos {
+        Nanos::ZERO
+    }
 }
 
 /// The reason for which a program could not give its next operation.

@@ -88,12 +88,20 @@ fn dontneed_drops_the_clean_pages_of_its_file() {
 }
 
 #[test]
-fn dontneed_has_the_dirty_pages_of_its_file_written_and_does_not_wait() {
+fn dontneed_has_the_dirty_pages_of_its_file_written_and_waits_for_room_in_the_queue() {
     let operations =
         ["write = '/data/g', size = '500 MB'", "fadvise = '/data/g', advice = 'dontneed'", "sleep = '8 s'"];
-    let run = linux().process("p", &operations).run("kernel");
-    assert_eq!(run.seconds("p", 1), 0.0);
-    assert_eq!(run.file("/data/g"), (500 * MB, 500 * MB, 0));
+    let run = |requests: u32| {
+        let queue = format!("machine.disk.ssd.nr_requests={requests}");
+        linux().set(&queue).process("p", &operations).run("kernel")
+    };
+    let endless = run(100_000);
+    assert_eq!(endless.seconds("p", 1), 0.0);
+    assert_eq!(endless.file("/data/g"), (500 * MB, 500 * MB, 0));
+    // All but 16 requests of 1280 KiB have been written when it returns, and leave.
+    let bounded = run(16);
+    assert!((4.7..4.85).contains(&bounded.seconds("p", 1)), "{}", bounded.seconds("p", 1));
+    assert!((15 * MB..25 * MB).contains(&bounded.file("/data/g").1), "{:?}", bounded.file("/data/g"));
 }
 
 #[test]

@@ -114,6 +114,7 @@ fn dirty_pages_that_were_not_needed_leave_first_before_6_14() {
         let unneeded = ["write = '/data/g', size = '500 MB'", "fadvise = '/data/g', advice = 'dontneed'"];
         let operations = [&unneeded[..], &["sleep = '8 s'", "read = '/data/s'"]].concat();
         let case = generations(version).cached("/data/f", "8 GB", "8 GB").file("/data/s", "2 GB");
+        let case = case.set("machine.disk.ssd.nr_requests=100000");
         let run = case.process("p", &operations).run("kernel");
         (run.file("/data/f").1, run.file("/data/g").1)
     };

@@ -410,6 +410,7 @@ fn dropping_clean_pages_costs_as_much_as_removing_them() {
         linux()
             .cached("/data/f", "409.6 MB", "409.6 MB")
             .set("machine.memory.cost.page_remove=1 us")
+            .set("machine.disk.ssd.nr_requests=100000")
             .process("p", &[&write("81.92 MB", "1 MB"), operation])
             .run("kernel")
     };
@@ -424,10 +425,11 @@ fn dropping_clean_pages_costs_as_much_as_removing_them() {
 
 #[test]
 fn a_direct_read_waits_for_write_back_of_its_own_bytes_alone() {
-    // `dontneed` has the first 400 MB written, and nobody waits for that.
+    // `dontneed` has the first 400 MB written, and nobody waits for that, as all of it has room in the queue.
     let read = |offset: &str| {
         let read = format!("read = '/data/g', offset = '{offset}', size = '100 MiB'");
         linux()
+            .set("machine.disk.ssd.nr_requests=100000")
             .set("machine.disk.ssd.sharing=separate")
             .file("/data/g", "1 GiB")
             .process(

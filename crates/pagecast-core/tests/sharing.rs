@@ -204,8 +204,8 @@ fn a_burst_is_shared_by_all_who_come_at_one_instant_whatever_their_order() {
         for order in [["b", "a", "c"], ["c", "b", "a"], ["b", "c", "a"]] {
             assert_eq!(read(order, model, false), seconds, "{model}: {order:?}");
         }
-        // 200 MB pass at once, all of c among them; the rest of a and b share the disk.
-        let expected = [4.2, 4.2, 0.0];
+        // 200 MB pass as fast as memory copies, all of c among them; the rest of a and b share the disk.
+        let expected = [4.2, 4.2, if model == "kernel" { 0.06 } else { 0.0 }];
         let stepped = read(["b", "c", "a"], model, true);
         for (found, expected) in seconds.into_iter().chain(stepped).zip(expected.into_iter().cycle()) {
             assert!((found - expected).abs() < 0.01, "{model}: {found} instead of {expected}");

@@ -316,6 +316,7 @@ pub fn describe_fio(path: PathBuf) -> PyResult<Option<String>> {
         room: Some(Bytes(u64::MAX)),
         memory: Bytes(1 << 40),
         cores: 1,
+        ..Surroundings::default()
     };
     let options = Options { lenient: true, surroundings, ..Options::default() };
     fio::describe(input, &options).map(Some).map_err(|error| errors::scenario(&error.into()))

@@ -279,6 +279,14 @@ def reading(function: _F) -> _F:
             help='What strace has added to each call, such as "40 us"; estimated if not given.',
         ),
         click.option(
+            "--fio-overhead",
+            "reading_fio_overhead",
+            type=Text(),
+            metavar="TIME",
+            help='What fio itself takes for a request of a job, such as "0.5 us"; by default 1.6 times the '
+            "cost of a call.",
+        ),
+        click.option(
             "--system-files",
             "reading_system_files",
             is_flag=True,

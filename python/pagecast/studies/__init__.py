@@ -38,6 +38,11 @@ STUDIES: Final = {
         "cases recorded call by call on live kernels, any of them",
         "a platform",
     ),
+    "live-programs": Entry(
+        "pagecast.studies.live_programs",
+        "fio's own numbers and traced commands on live kernels, any of them",
+        "a platform",
+    ),
     "kernel-law": Entry(
         "pagecast.studies.kernel_law",
         "printed events and limits of the throttling law, and published throughputs",

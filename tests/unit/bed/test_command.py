@@ -23,6 +23,10 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
         "recordings",
     ):
         assert part in text
+    code, text = said(capsys, "guest", "--dry-run", str(folder), "cp", "--disk", "null", "--rate", "50")
+    assert code == 0
+    for part in ("240 MB", "strace", "mbps=50", "completion_nsec=100000", "3072 MiB", "for cp:"):
+        assert part in text
     code, text = said(
         capsys, "disk", str(folder), "--dry-run", "--leave", "2048", "--queue", "32", "--", "true"
     )
@@ -56,6 +60,12 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
         (["gest"], "there is no command gest; there are guest, host, judge, disk, memory"),
         (["guest", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
         (["guest", "DIR", "no.pct"], "no.pct: cannot be read"),
+        (["guest", "DIR", "no.fio", "--disk", "null"], "no.fio: cannot be read"),
+        (
+            ["guest", "DIR", "ab", "--disk", "null"],
+            "there is no case ab with programs; there are m_memory, m_disk",
+        ),
+        (["guest", "DIR", "--disk", "null", "--memory", "1024"], "use --memory 2816 or more"),
         (["guest", "DIR", "--cgroup", "2048"], "--cgroup 2048 is not less than the guest's memory"),
         (["guest", "DIR", "--dirty-ratio", "10"], "--dirty-background-ratio must be less"),
         (["disk", "DIR"], "write the command to run after --: python -m bed disk DIR -- COMMAND"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bed.guest import Guest, Settings, command, kernel_line
+from bed.guest import PROGRAMS, Guest, NullDisk, Settings, command, kernel_line
 from bed.packages import BedError, Packages
 
 
@@ -23,13 +23,16 @@ def packages(tmp_path):
     ):  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    builtin = ("9pnet_virtio", "9p", "zram", "loop", "crc32c_generic", "ext4")
+    builtin = ("9pnet_virtio", "9p", "zram", "loop", "crc32c_generic", "ext4", "null_blk")
     (found.kernel / "lib" / "modules" / "6.12" / "modules.builtin").write_text(
         "".join(f"kernel/{name}.ko\n" for name in builtin)
     )
     (found.root / "sbin").mkdir()
     for program in ("mke2fs", "losetup"):
         (found.root / "sbin" / program).write_bytes(b"\x7fELF\0libc.so.6\0")
+    (found.root / "usr" / "bin").mkdir()
+    for program in PROGRAMS:
+        (found.root / "usr" / "bin" / program).write_bytes(b"\x7fELF\0libc.so.6\0")
     return found
 
 
@@ -79,6 +82,18 @@ def test_a_guest_that_comes_to_its_end_is_believed(guest, packages, tmp_path):
     emulator(packages, "printf 'bed: done\\r\\n'")
     guest.play("a", "sync\n", Settings(), tmp_path / "out")
     assert b"sync\n" in (tmp_path / "initramfs").read_bytes()
+
+
+def test_a_disk_of_null_blk_is_told_by_its_attributes_and_comes_with_programs(guest, packages, tmp_path):
+    settings = Settings(disk="null", null=NullDisk(mbps=50, hw_queue_depth=8))
+    assert "BED_NULL=size=2048,completion_nsec=100000,mbps=50,hw_queue_depth=8" in kernel_line(settings, "a")
+    emulator(packages, "printf 'bed: done\\r\\n'")
+    guest.play("a", "sync\n", settings, tmp_path / "out", files={"a.sh": "cp in/a out/a\n"})
+    archive = (tmp_path / "initramfs").read_bytes()
+    for name in (b"usr/bin/fio", b"usr/bin/strace", b"cases/a.sh", b"usr/lib/git-core/git-upload-pack"):
+        assert name in archive
+    guest.play("a", "sync\n", Settings(), tmp_path / "out")
+    assert b"usr/bin/fio" not in (tmp_path / "initramfs").read_bytes()
 
 
 @pytest.mark.parametrize(

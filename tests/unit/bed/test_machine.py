@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 import pagecast as pc
+from bed.guest import NullDisk
 from bed.machine import Made, machine_of, name_of
 from bed.packages import BedError
 
@@ -20,6 +21,9 @@ vm.dirty_writeback_centisecs = 500
 vm.min_free_kbytes = 45056
 0x0007
 128
+queue/nr_requests 64
+queue/max_sectors_kb 124
+queue/wbt_lat_usec 2000
 """
 MADE = Made(
     bed="guest",
@@ -41,6 +45,20 @@ def test_it_is_one_that_a_scenario_takes(tmp_path):
     for line in ('version = "6.12"', 'lru = "mglru"', "dirty_ratio = 40", "nr_requests = 128"):
         assert line in text
     assert "dirty_bytes" not in text
+
+
+def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_path):
+    path = tmp_path / "machine.toml"
+    text = machine_of(replace(MADE, disk="null", null=NullDisk(cache_size=64)), PLATFORM)
+    path.write_text(text)
+    pc.load_machine(path)
+    for line in (
+        'size = "2048 MiB"', 'read = "100 MiB/s"', 'latency = "100000 ns"', 'flush = "100000 ns"',
+        'limit_interval = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
+    ):  # fmt: skip
+        assert line in text
+    unlimited = machine_of(replace(MADE, disk="null", null=NullDisk(mbps=0)), PLATFORM)
+    assert "limit_interval" not in unlimited
 
 
 def test_limits_in_bytes_and_lists_are_those_of_the_kernel():

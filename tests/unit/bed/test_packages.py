@@ -2,7 +2,7 @@
 
 import pytest
 
-from bed.packages import BedError, Packages, candidate, kernel_of, suites
+from bed.packages import RECORDED, BedError, Packages, candidate, kernel_of, suites
 
 TARGETS = """\
 http://a.example/debian\tbookworm\tmain\tDebian
@@ -55,3 +55,15 @@ def test_what_is_complete_is_not_fetched_again(tmp_path, monkeypatch):
     (packages.root / ".complete").touch()
     assert packages.is_there()
     packages.fetch()
+
+
+def test_programs_are_fetched_once_and_anew_when_there_are_others(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    packages = Packages(tmp_path)
+    packages.root.mkdir()
+    (packages.root / ".complete").touch()
+    (packages.root / ".programs").write_text("fio\n")
+    assert not packages.has_programs()
+    (packages.root / ".programs").write_text("".join(f"{name}\n" for name in RECORDED))
+    assert packages.has_programs()
+    packages.fetch_programs()

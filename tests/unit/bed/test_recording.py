@@ -1,6 +1,7 @@
 """What the guest hands out becomes a folder that the study reads."""
 
 import gzip
+import json
 
 import pytest
 
@@ -20,6 +21,15 @@ balanced_dirty_ratelimit=52268 cgroup_ino=1
 thresh=91391 limit=10677 dirtied=1057 written=1057
             play-170     [000] .....     9.000000: sched_switch: prev=1
 """
+
+PERCENTILES = {"50.000000": 1500, "90.000000": 2000, "99.000000": 9000, "99.900000": 9500}
+SIDE = {
+    "total_ios": 512, "io_bytes": 2 << 20, "runtime": 1000, "bw_bytes": 2 << 20, "iops": 512.0,
+    "clat_ns": {"mean": 1600.0, "max": 9600, "percentile": PERCENTILES},
+}  # fmt: skip
+NOTHING = {"total_ios": 0}
+JOB = {"jobname": "a", "read": SIDE, "write": NOTHING, "trim": NOTHING, "sync": NOTHING}
+SAID = "fio: a warning\n" + json.dumps({"jobs": [JOB]})
 
 CASE = "mark one\nopen 0 MNT/f wct\nwrite 0 0 1m 1m\nstat after MNT/f\n"
 
@@ -53,6 +63,7 @@ def handed_out(tmp_path):
                 (folder / f"{table}.csv").write_text(
                     text.replace("NAME", name).replace("REP", str(repetition))
                 )
+            (folder / "exec.csv").write_text("case,rep,command\n")
             (folder / "start").write_text("8.5\n")
             (folder / "trace").write_text(TRACE)
         (out / "platform.txt").write_text("Linux (none) 6.12.95 #1 SMP\n")
@@ -98,6 +109,25 @@ def test_a_case_that_is_recorded_again_replaces_itself_alone(tmp_path, handed_ou
     write(folder, {"b": outs["b"]}, {"b": CASE})
     assert (folder / "io.csv.gz").read_bytes() == before
     assert len(gzip.decompress(before).splitlines()) == 1 + 4 * 3
+
+
+def test_what_programs_left_is_kept_beside_the_tables(tmp_path, handed_out):
+    out = handed_out("one", repetitions=1)
+    (out / "1" / "exec.csv").write_text("case,rep,command\none,1,dash /cases/one.sh\n")
+    (out / "1" / "fio.json").write_text(SAID)
+    (out / "1" / "cold.strace").write_text("1 1.0 close(3) = 0 <0.1>\n")
+    folder = tmp_path / "guest"
+    write(folder, {"one": out}, {"one": CASE}, files={"one.fio": "[a]\n", "one.fio.set-up": "true\n"})
+    assert sorted(path.name for path in (folder / "cases").iterdir()) == ["one.fio"]
+    assert gzip.decompress((folder / "strace" / "one.cold.1.strace.gz").read_bytes()).startswith(
+        b"1 1.0 close"
+    )
+    assert gzip.decompress((folder / "fio" / "one.1.json.gz").read_bytes()).decode() == SAID
+    assert gzip.decompress((folder / "exec.csv.gz").read_bytes()).endswith(b"one,1,dash /cases/one.sh\n")
+    header, row = gzip.decompress((folder / "fio.csv.gz").read_bytes()).decode().splitlines()
+    found = dict(zip(header.split(","), row.split(","), strict=True))
+    assert (found["case"], found["job"], found["dir"], found["bw_MiBps"]) == ("one", "a", "read", "2.0000")
+    assert (found["p50_us"], found["p99_us"], found["syncs"]) == ("1.500", "9.000", "0")
 
 
 def test_half_a_recording_is_an_error_that_names_it(tmp_path, handed_out):

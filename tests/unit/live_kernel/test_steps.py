@@ -107,9 +107,9 @@ CASES = {
         MADE + "drop\nopen 0 MNT/f r\nread 0 -1 128m 1m\nread 0 0 128m 1m",
         128 * REMOVE_S + 128 / READ + copied_out(128, 128),
     ),
-    "dontneed leaves what is dirty": (
+    "dontneed leaves what is in the queue of the disk, 16 requests of 1280 KiB": (
         "open 0 MNT/f wct\nwrite 0 0 100m 1m\nmark it\ndontneed 0\nread 0 0 100m 1m\nfsync 0",
-        100 / WRITE,
+        80 / WRITE + 80 * REMOVE_S + 80 / READ,
     ),
     "dontneed takes what is clean": (
         MADE + "open 0 MNT/f r\ndontneed 0\nread 0 0 128m 4k",

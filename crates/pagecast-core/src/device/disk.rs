@@ -11,7 +11,7 @@ use crate::result::Part;
 /// Adds a disk to the network.
 pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
     let limited = |mut side: Resource| {
-        side.burst = disk.burst;
+        (side.burst, side.interval) = (disk.burst, disk.limit_interval);
         side
     };
     let sides = Sides {

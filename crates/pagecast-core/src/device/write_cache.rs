@@ -28,7 +28,15 @@ impl Sides {
         write_uses.push((writes, 1.0, write_part));
         let shared = shared.map(|(shared, _)| shared);
         let size = cache.size;
-        network.add_write_cache(flow::WriteCache { size, writes, shared, drain, with_room, full });
+        network.add_write_cache(flow::WriteCache {
+            size,
+            writes,
+            shared,
+            drain,
+            beat: None,
+            with_room,
+            full,
+        });
         ReadWrite { read: route(&read_uses), write: route(&write_uses) }
     }
 }

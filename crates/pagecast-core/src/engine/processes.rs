@@ -84,11 +84,17 @@ impl<N: Network> Engine<'_, N> {
     fn next_operation(&mut self, at: u32) -> Result<Option<Operation>, SimulationError> {
         let running = &mut self.processes[at as usize];
         let now = self.now - running.started;
+        let own_time = running.program.as_ref().map_or(Nanos::ZERO, |program| program.own_time());
         let next = running.program.as_mut().map_or(Ok(None), |program| program.next(now));
         match next.map_err(|error| self.program_failed(at, error))? {
             None | Some(Operation { action: Action::Exit, .. }) => {
                 self.processes[at as usize].program = None;
                 Ok(self.close_at_exit(at))
+            }
+            Some(operation) if own_time > Nanos::ZERO && moves_bytes(&operation.action) => {
+                let earliest = now + own_time;
+                let not_before = operation.not_before.map_or(earliest, |time| time.max(earliest));
+                Ok(Some(Operation { not_before: Some(not_before), ..operation }))
             }
             Some(operation) => Ok(Some(operation)),
         }
@@ -292,4 +298,8 @@ impl<N: Network> Engine<'_, N> {
     fn program_failed(&self, at: u32, error: crate::workload::ProgramError) -> SimulationError {
         SimulationError::Program { at: self.blame(at, None), source: error.0 }
     }
+}
+
+fn moves_bytes(action: &Action) -> bool {
+    matches!(action, Action::Read { .. } | Action::Write { .. } | Action::Mapped { .. })
 }

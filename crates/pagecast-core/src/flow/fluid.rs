@@ -8,9 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::burst::{Bursts, Newcomer};
 use super::sharing::{self, Binding, Crossed, Member};
-use super::write_cache::{WriteCache, WriteCaches};
+use super::write_cache::{WriteCache, WriteCaches, limited};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
 use super::{NEVER, finish_time, served};
 use crate::least::Least;
@@ -21,7 +20,6 @@ use crate::units::{Nanos, earlier};
 #[derive(Default)]
 pub struct Fluid {
     resources: Vec<Shared>,
-    bursts: Bursts,
     caches: WriteCaches,
     routes: Vec<Route>,
     flows: Vec<Option<Flow>>,
@@ -509,32 +507,6 @@ impl Fluid {
         }
     }
 
-    fn rest(&mut self, now: Nanos, path: Path) {
-        let Self { bursts, routes, resources, .. } = self;
-        let is_idle = |at: ResourceId| resources[at.0 as usize].members.is_empty();
-        bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
-    }
-
-    /// Lets flows that have started since the last `settle` pass a limiter that was idle.
-    fn pass_bursts(&mut self, now: Nanos) {
-        let Self { bursts, routes, resources, flows, .. } = self;
-        let started = bursts.take_started();
-        if started.is_empty() {
-            return;
-        }
-        let newcomer = |&id: &FlowId| {
-            let flow = flows[id.slot as usize].as_ref().filter(|flow| flow.id == id)?;
-            let FlowSpec { weight, path, .. } = flow.spec;
-            Some(Newcomer { flow: id, bytes: flow.tag, weight, path })
-        };
-        let newcomers: Vec<Newcomer> = started.iter().filter_map(newcomer).collect();
-        let passed = bursts.pass(now, &newcomers, routes, |at| &resources[at.0 as usize].spec);
-        for (newcomer, passed) in newcomers.iter().zip(passed) {
-            let flow = flows[newcomer.flow.slot as usize].as_mut().expect("it has been looked up");
-            flow.tag -= passed;
-        }
-    }
-
     /// Starts a flow that does not end before [`Self::end`] or a cancellation.
     pub(crate) fn start_endless(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.start(now, id, spec);
@@ -549,7 +521,6 @@ impl Fluid {
 
     fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
         self.free(slot, now);
-        self.rest(now, self.flow(slot).spec.path);
         let flow = self.flow(slot);
         let completion =
             Completion { flow: flow.id, tag: flow.spec.tag, bytes: flow.spec.bytes, parts: flow.parts };
@@ -560,9 +531,9 @@ impl Fluid {
 
 impl Network for Fluid {
     fn add(&mut self, spec: Resource) -> ResourceId {
-        self.bursts.add(&spec);
+        let id = ResourceId(self.resources.len() as u32);
         self.resources.push(Shared {
-            spec,
+            spec: limited(id, spec, &mut self.caches),
             members: Vec::new(),
             entangled: 0,
             load: 0,
@@ -575,7 +546,7 @@ impl Network for Fluid {
             is_touched: false,
             component: 0,
         });
-        ResourceId(self.resources.len() as u32 - 1)
+        id
     }
 
     fn add_write_cache(&mut self, cache: WriteCache) {
@@ -596,7 +567,6 @@ impl Network for Fluid {
         if self.flows.len() <= slot {
             self.flows.resize_with(slot + 1, || None);
         }
-        self.bursts.start(id, self.routes[spec.path.0 as usize].uses());
         self.flows[slot] = Some(Flow {
             id,
             spec,
@@ -626,14 +596,12 @@ impl Network for Fluid {
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         let progress = self.progress(now, flow);
         self.free(flow.slot, now);
-        self.rest(now, self.flow(flow.slot).spec.path);
         self.flows[flow.slot as usize] = None;
         self.unsettled.retain(|&slot| slot != flow.slot);
         progress
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
-        self.pass_bursts(now);
         self.touch_full_caches(now);
         let (mut touched, mut settled) =
             (std::mem::take(&mut self.touched), std::mem::take(&mut self.settled));
@@ -700,10 +668,7 @@ impl Network for Fluid {
         let is_free = |number: &u32| self.resources[*number as usize].members.is_empty();
         let is_settled = self.unsettled.is_empty() && self.touched.iter().all(is_free);
         let uses = self.routes[spec.path.0 as usize].uses();
-        if !is_settled
-            || !self.caches.is_empty()
-            || !uses.iter().all(|each| is_free(&each.resource.0) && !self.bursts.has(each.resource))
-        {
+        if !is_settled || !self.caches.is_empty() || !uses.iter().all(|each| is_free(&each.resource.0)) {
             return None;
         }
         let cap = spec.cap.map(|(rate, _)| rate);

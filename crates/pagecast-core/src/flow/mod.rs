@@ -4,7 +4,6 @@
 //! steps of time; the second is slow and simple and checks the first. Source: weighted max-min fairness by progressive filling (Bertsekas
 //! and Gallager, *Data Networks*, 6.5.2). Left out: packets, requests and their order; a device is a rate (see `device` for its changes).
 
-mod burst;
 #[cfg(test)]
 mod definition;
 pub mod fluid;
@@ -38,15 +37,22 @@ pub struct Resource {
     capacity_at: Vec<(u32, f64)>,
     /// No flow gets more than this, whatever is left.
     pub per_flow_max: Option<f64>,
-    /// The time without a flow after which a burst passes, and the length of the burst at the full rate. The first flow has it, too.
+    /// The length of a burst at the full rate that a limiter lets pass at once, from a bucket that is full at first.
     pub burst: Nanos,
+    /// A limiter that gives out what the full rate moves in so long, all at once, and lets nothing pass when that is used up. 0 is none.
+    pub interval: Nanos,
 }
 
 impl Resource {
     /// A resource of one rate.
     #[must_use]
     pub fn constant(capacity: f64) -> Self {
-        Self { capacity_at: vec![(1, capacity)], per_flow_max: None, burst: Nanos::ZERO }
+        Self {
+            capacity_at: vec![(1, capacity)],
+            per_flow_max: None,
+            burst: Nanos::ZERO,
+            interval: Nanos::ZERO,
+        }
     }
 
     /// A resource whose rate depends on the number of flows on it.
@@ -57,7 +63,7 @@ impl Resource {
     pub fn varying(points: Vec<(u32, f64)>) -> Self {
         assert!(!points.is_empty(), "a resource has at least one capacity");
         assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0), "numbers of flows ascend");
-        Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO }
+        Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO, interval: Nanos::ZERO }
     }
 
     /// A resource with the higher rate of two, at every number of flows that either names.

@@ -1,14 +1,15 @@
 //! Moves flows by fixed steps of time: slow, simple, and only there to check [`super::fluid`].
 //!
 //! Every step all rates are filled anew and every flow moves on by rate times step. A flow ends at the end of the step in which its last
-//! byte moves, up to one step late. Only the end of a write cache's room is met exactly.
+//! byte moves, up to one step late. Only the end of a write cache's room is met exactly, and what happens while a limiter lets bytes pass.
 
 use std::collections::BTreeMap;
 
-use super::burst::{Bursts, Newcomer};
 use super::sharing::{self, Binding, Crossed, Member};
-use super::write_cache::{Load, WriteCache, WriteCaches};
-use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route};
+use super::write_cache::{Load, WriteCache, WriteCaches, cost_at, limited};
+use super::{
+    Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, finish_time,
+};
 use crate::result::{Part, Parts};
 use crate::units::{Nanos, earlier};
 
@@ -18,7 +19,6 @@ const STEP: Nanos = Nanos(1_000_000);
 #[derive(Default)]
 pub struct Stepped {
     resources: Vec<Resource>,
-    bursts: Bursts,
     caches: WriteCaches,
     routes: Vec<Route>,
     flows: BTreeMap<FlowId, Flow>,
@@ -63,35 +63,12 @@ impl Stepped {
         }
     }
 
-    fn rest(&mut self, now: Nanos, path: Path) {
-        let Self { bursts, routes, flows, .. } = self;
-        let crosses = |flow: &Flow, at| routes[flow.route()].uses().iter().any(|each| each.resource == at);
-        let is_idle = |at: ResourceId| !flows.values().any(|flow| crosses(flow, at));
-        bursts.rest(now, routes[path.0 as usize].uses(), is_idle);
-    }
-
-    /// Lets flows that have started since the last `settle` pass a limiter that was idle.
-    fn pass_bursts(&mut self, now: Nanos) {
-        let Self { bursts, routes, resources, flows, .. } = self;
-        let newcomer = |id: FlowId| {
-            let flow = flows.get(&id)?;
-            let FlowSpec { weight, path, .. } = flow.spec;
-            Some(Newcomer { flow: id, bytes: flow.left, weight, path })
-        };
-        let newcomers: Vec<Newcomer> = bursts.take_started().into_iter().filter_map(newcomer).collect();
-        let passed = bursts.pass(now, &newcomers, routes, |at| &resources[at.0 as usize]);
-        for (newcomer, passed) in newcomers.iter().zip(passed) {
-            if let Some(flow) = flows.get_mut(&newcomer.flow) {
-                flow.left -= passed;
-            }
-        }
-    }
-
     /// The load of a disk with a write cache.
     fn load(&self, writes: ResourceId, shared: Option<ResourceId>) -> Load {
         let of = |at: ResourceId| {
             let crosses = |flow: &&Flow| self.routes[flow.route()].uses().iter().any(|u| u.resource == at);
-            let rates = self.flows.values().filter(crosses).map(|flow| flow.rate);
+            let cost = |flow: &Flow| cost_at(self.routes[flow.route()].uses(), at, writes);
+            let rates = self.flows.values().filter(crosses).map(|flow| flow.rate * cost(flow));
             (rates.clone().count() as u32, rates.sum())
         };
         Load::new(of(writes), shared.map(of))
@@ -125,9 +102,9 @@ fn member<'a>(flow: &Flow, route: &'a Route) -> Member<'a> {
 
 impl Network for Stepped {
     fn add(&mut self, resource: Resource) -> ResourceId {
-        self.bursts.add(&resource);
-        self.resources.push(resource);
-        ResourceId(self.resources.len() as u32 - 1)
+        let id = ResourceId(self.resources.len() as u32);
+        self.resources.push(limited(id, resource, &mut self.caches));
+        id
     }
 
     fn add_write_cache(&mut self, cache: WriteCache) {
@@ -146,7 +123,6 @@ impl Network for Stepped {
     fn start(&mut self, now: Nanos, id: FlowId, spec: FlowSpec) {
         self.move_to(now);
         let part = self.routes[spec.path.0 as usize].uses()[0].part;
-        self.bursts.start(id, self.routes[spec.path.0 as usize].uses());
         let left = spec.bytes as f64;
         self.flows.insert(id, Flow { spec, left, rate: 0.0, part, parts: Parts::default() });
     }
@@ -169,15 +145,12 @@ impl Network for Stepped {
     fn cancel(&mut self, now: Nanos, flow: FlowId) -> Progress {
         self.move_to(now);
         let progress = self.progress(now, flow);
-        if let Some(gone) = self.flows.remove(&flow) {
-            self.rest(now, gone.spec.path);
-        }
+        self.flows.remove(&flow);
         progress
     }
 
     fn settle(&mut self, now: Nanos, changed: &mut Vec<Progress>) {
         self.move_to(now);
-        self.pass_bursts(now);
         let before: Vec<f64> = self.flows.values().map(|flow| flow.rate).collect();
         self.turn_caches(now);
         self.fill();
@@ -189,7 +162,12 @@ impl Network for Stepped {
 
     fn next_event(&mut self) -> Option<Nanos> {
         let next = Nanos((self.now.0 / STEP.0 + 1) * STEP.0);
-        let next = earlier(Some(next), self.caches.next());
+        let mut next = earlier(Some(next), self.caches.next());
+        if self.caches.is_passing() {
+            // In a step, far more would pass than there are tokens.
+            let ends = self.flows.values().map(|flow| finish_time(flow.left.max(0.0), flow.rate, self.now));
+            next = ends.fold(next, |next, end| earlier(next, Some(end.max(self.now + Nanos(1)))));
+        }
         next.filter(|_| !self.flows.is_empty())
     }
 
@@ -201,7 +179,6 @@ impl Network for Stepped {
             if let Some(flow) = self.flows.remove(&id) {
                 let (tag, bytes) = (flow.spec.tag, flow.spec.bytes);
                 completed.push(Completion { flow: id, tag, bytes, parts: flow.parts });
-                self.rest(now, flow.spec.path);
             }
         }
     }

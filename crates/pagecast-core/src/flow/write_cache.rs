@@ -2,9 +2,16 @@
 //!
 //! A bucket of bytes. Writes fill it as they come. It is emptied at the rate that writes would have without room, beside the reads of that
 //! moment, or more slowly. While it is full the disk serves as without a cache. Rates change only at events, also at the end of the room:
-//! in between the room is a line. Left out: bytes overwritten in the cache that never get to the disk, and reads from the cache.
+//! in between the room is a line.
+//!
+//! A limiter is the same bucket, of tokens: while there are some, bytes pass as fast as anything else lets them; without, they pass at the
+//! limit. Tokens come at the limit, as long as the bucket is not full. Source: `block/blk-throttle.c` (`io.max`), and the burst of a
+//! cloud's disk. Some limiters give tokens out at a beat instead, and let nothing pass in between: `drivers/block/null_blk/main.c:
+//! null_handle_throttled, nullb_bwtimer_fn`. Their beat begins with the first byte, and ends when a whole beat was idle.
+//!
+//! Left out: bytes overwritten in the cache that never get to the disk, and reads from the cache.
 
-use super::{Resource, ResourceId, Route, finish_time, served};
+use super::{Resource, ResourceId, Route, Use, finish_time, served};
 use crate::units::{Bytes, Nanos, earlier};
 
 /// The write cache of a disk before it is added to a network.
@@ -18,10 +25,36 @@ pub struct WriteCache {
     pub shared: Option<ResourceId>,
     /// The highest rate at which it is emptied.
     pub drain: f64,
+    /// The beat at which all room comes back, if it does not come all the time.
+    pub beat: Option<Nanos>,
     /// The service of the disk while there is room,
     pub with_room: Service,
     /// and while there is none.
     pub full: Service,
+}
+
+/// The rate of a limiter that has tokens, in bytes per second: more than memory copies, and so little that the whole nanoseconds of an end
+/// do not count for a page.
+const PASSING: f64 = 1e11;
+
+impl WriteCache {
+    /// The bucket of a limiter, which is a resource of its own, and the resource while there are tokens.
+    pub(super) fn of_limiter(id: ResourceId, limit: &Resource) -> (Self, Resource) {
+        let passing = Resource { capacity_at: vec![(1, PASSING)], ..limit.clone() };
+        let alone = |writes| Service { writes, shared: None };
+        let beat = (limit.interval > Nanos::ZERO).then_some(limit.interval);
+        let blocked = Resource { capacity_at: vec![(1, 0.0)], ..limit.clone() };
+        let bucket = Self {
+            size: Bytes((beat.unwrap_or(limit.burst).as_seconds() * limit.capacity(1)) as u64),
+            writes: id,
+            shared: None,
+            drain: f64::INFINITY,
+            beat,
+            with_room: alone(passing.clone()),
+            full: alone(if beat.is_some() { blocked } else { limit.clone() }),
+        };
+        (bucket, passing)
+    }
 }
 
 /// The service of a disk.
@@ -67,6 +100,21 @@ impl Load {
     }
 }
 
+/// The cost of a flow on a resource of a cache. On the one that reads and writes share, rates themselves are counted.
+pub(super) fn cost_at(uses: &[Use], at: ResourceId, writes: ResourceId) -> f64 {
+    uses.iter().find(|each| each.resource == at && at == writes).map_or(1.0, |each| each.cost)
+}
+
+/// A resource as it is at first: one with a limiter has a bucket, which is full.
+pub(super) fn limited(id: ResourceId, resource: Resource, caches: &mut WriteCaches) -> Resource {
+    if resource.burst == Nanos::ZERO && resource.interval == Nanos::ZERO {
+        return resource;
+    }
+    let (bucket, passing) = WriteCache::of_limiter(id, &resource);
+    caches.add(bucket);
+    passing
+}
+
 #[derive(Debug)]
 struct Cache {
     spec: WriteCache,
@@ -76,14 +124,16 @@ struct Cache {
     room: f64,
     change: f64,
     since: Nanos,
-    /// The end of the room.
+    /// The end of the room, or the next beat.
     end: Option<Nanos>,
+    /// The next beat, if it is going.
+    next_beat: Option<Nanos>,
 }
 
 impl Cache {
     fn new(spec: WriteCache) -> Self {
         let room = spec.size.as_f64();
-        Self { spec, is_fast: true, room, change: 0.0, since: Nanos::ZERO, end: None }
+        Self { spec, is_fast: true, room, change: 0.0, since: Nanos::ZERO, end: None, next_beat: None }
     }
 
     fn is_on(&self, is_one: &impl Fn(ResourceId) -> bool) -> bool {
@@ -96,8 +146,19 @@ impl Cache {
 
     /// Returns true if the disk serves otherwise from now on.
     fn turn(&mut self, now: Nanos) -> bool {
+        self.give_out(now);
         let is_fast = self.room_at(now) >= LEAST_ROOM;
         std::mem::replace(&mut self.is_fast, is_fast) != is_fast
+    }
+
+    /// Gives out the room of the beats that have come.
+    fn give_out(&mut self, now: Nanos) {
+        let (Some(beat), Some(due)) = (self.spec.beat, self.next_beat.filter(|due| *due <= now)) else {
+            return;
+        };
+        let is_idle = self.room_at(due) >= self.spec.size.as_f64();
+        (self.room, self.since) = (self.spec.size.as_f64(), now);
+        self.next_beat = (!is_idle).then_some(due + beat).filter(|next| *next > now);
     }
 
     fn service(&self) -> &Service {
@@ -114,6 +175,12 @@ impl Cache {
         }
         let shrinks = self.is_fast && change < 0.0;
         self.end = shrinks.then(|| finish_time(self.room, -change, self.since));
+        if let Some(beat) = self.spec.beat
+            && (shrinks || !self.is_fast)
+        {
+            let next = *self.next_beat.get_or_insert(now + beat);
+            self.end = earlier(self.end, Some(next));
+        }
     }
 
     /// Sets the cost of a write on the resource that reads and writes share, on all routes that write here.
@@ -175,6 +242,11 @@ impl WriteCaches {
         for cache in self.0.iter_mut().filter(|cache| cache.is_on(&is_one)) {
             cache.follow(now, load(cache.spec.writes, cache.spec.shared));
         }
+    }
+
+    /// True if bytes pass a limiter that has tokens.
+    pub(super) fn is_passing(&self) -> bool {
+        self.0.iter().any(|cache| cache.is_fast && cache.change < 0.0)
     }
 
     /// Returns the next end of a cache's room.

@@ -110,6 +110,12 @@ keys! {
         /// there is no limiter.
         #[key(TIME, shown = Nanos::ZERO)]
         pub burst: Nanos,
+        /// A limiter gives out what the disk moves in so long at once, and lets nothing pass when that is used up
+        ///
+        /// null_blk does so every 20 ms, when its `mbps` is set. Most calls are then as fast as without a limiter, and a few wait for the next interval. Not beside `burst`. With
+        /// 0 there is none.
+        #[key(TIME, shown = Nanos::ZERO)]
+        pub limit_interval: Nanos,
         /// Its own cache, into which writes go faster while it has room
         ///
         /// `{ size = "300 MB", rate = "2.5 GB/s" }`: memory of its own, or flash that takes writes faster; [its keys](#machine-disk-name-write-cache). Not beside `burst`.

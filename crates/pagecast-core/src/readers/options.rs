@@ -46,6 +46,8 @@ pub struct Surroundings {
     pub cores: u32,
     /// The size of the disk that the files of the workload go to, if it is known.
     pub room: Option<Bytes>,
+    /// What fio itself takes for a request.
+    pub fio_overhead: Nanos,
 }
 
 /// How the tasks of a workflow are run.

@@ -8,6 +8,7 @@ use crate::keys::{Held, Keyed, Word};
 use crate::machine::{Bdi, Disk, DiskKind, Implied, WBT_SINCE};
 use crate::nearest::hint;
 use crate::units::Bytes;
+use crate::units::Nanos;
 
 /// The disks of a host, which cannot have all of its dirty limits as their least parts (`__bdi_set_min_ratio`).
 pub fn read_disks(host: &Fields<'_>, version: (u32, u32)) -> Result<Vec<Disk>, ScenarioError> {
@@ -36,6 +37,12 @@ fn read_disk(
     check_wbt(&fields, &disk, version)?;
     check_logical_block_size(&fields, &disk)?;
     check_write_cache(&fields, &disk)?;
+    if disk.burst > Nanos::ZERO && disk.limit_interval > Nanos::ZERO {
+        return Err(fields.place("limit_interval").error(
+            format!("{} has both `burst` and `limit_interval`", fields.title),
+            "leave one out: a limiter's tokens come all the time, or at intervals",
+        ));
+    }
     check_bdi(&fields, disk.bdi, set_aside)?;
     Ok(disk)
 }

@@ -19,6 +19,7 @@ use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::machine::{Host, MountSource};
 use crate::nearest::{hint, list};
+use crate::readers::fio::CALLS_OF_A_REQUEST;
 use crate::readers::{
     Compute, FORMATS, Format, Input, Level, ListOrder, Options, Pace, Placement, Replay, Strace,
     Surroundings, Workflow, format_called, format_of,
@@ -146,7 +147,13 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
     };
     let placement = placement(fields, host)?;
     Ok(Options {
-        surroundings: surroundings(host, &placement.dir),
+        surroundings: Surroundings {
+            fio_overhead: match fields.get("fio_overhead")? {
+                Some(given) => given,
+                None => Nanos::from_seconds(CALLS_OF_A_REQUEST * host.memory.cost.call.as_seconds()),
+            },
+            ..surroundings(host, &placement.dir)
+        },
         placement,
         lenient: fields.get("lenient")?.unwrap_or(false),
         pace,
@@ -174,6 +181,7 @@ fn surroundings(host: &Host, dir: &str) -> Surroundings {
         memory: host.memory.size,
         cores: host.cores,
         room: disk.map(|disk| disk.size),
+        fio_overhead: Nanos::ZERO,
     }
 }
 

@@ -253,6 +253,7 @@ max_sectors_kb = 1280
 read_ahead_kb = 128
 latency = "0 ns"
 burst = "0 ns"
+limit_interval = "0 ns"
 unevenness = 0
 
 [host.client.mount."/data"]
@@ -304,6 +305,7 @@ max_sectors_kb = 1280
 read_ahead_kb = 128
 latency = "0 ns"
 burst = "0 ns"
+limit_interval = "0 ns"
 unevenness = 0
 
 [host.server.mount."/export"]
@@ -382,7 +384,9 @@ latency = "20000 ns"
                 ..cache
             });
             let burst = if write_cache.is_none() { disk.burst } else { Nanos::ZERO };
-            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, write_cache, bdi, ..disk }
+            let no_limiter = write_cache.is_none() && burst == Nanos::ZERO;
+            let limit_interval = if no_limiter { disk.limit_interval } else { Nanos::ZERO };
+            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, bdi, ..disk }
         }
     }
 

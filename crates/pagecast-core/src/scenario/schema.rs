@@ -189,6 +189,11 @@ pub static IMPORTED: Schema = Schema {
             "What strace has added to each call, in a recording of it; default an estimate",
         ),
         may(
+            "fio_overhead",
+            Kind::Time,
+            "What fio itself takes for a request, in a job of it; default 1.6 times `memory.cost.call` of the machine",
+        ),
+        may(
             "columns",
             Kind::Text,
             "Columns of a table without a known header: \"time=0,op=3,offset=4,bytes=5\"",

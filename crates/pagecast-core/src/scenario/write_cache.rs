@@ -25,11 +25,13 @@ pub fn check_write_cache(fields: &Fields<'_>, disk: &Disk) -> Result<(), Scenari
             "the disk empties its cache at `write` at most; leave `drain` out if it does so",
         ));
     }
-    if disk.burst > Nanos::ZERO {
-        return Err(own.at.error(
-            format!("{} has both `burst` and `write_cache`", fields.title),
-            "leave one out: `burst` is of a limiter before the disk, `write_cache` of the disk",
-        ));
+    for (name, time) in [("burst", disk.burst), ("limit_interval", disk.limit_interval)] {
+        if time > Nanos::ZERO {
+            return Err(own.at.error(
+                format!("{} has both `{name}` and `write_cache`", fields.title),
+                format!("leave one out: `{name}` is of a limiter before the disk, `write_cache` of the disk"),
+            ));
+        }
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ from pagecast.studies.live_kernel.program import MAIN, WHOLE_CASE
 from pagecast.studies.recorded import find, records
 from pagecast.throttling import CHECK, Throttling, of_checks
 
-__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms"]
+__all__ = ["Call", "Levels", "Look", "Platform", "Recording", "platforms", "recordings_of"]
 
 PAGE_BYTES: Final = 4096
 MOST_LACK: Final = 1 / 32
@@ -212,21 +212,26 @@ def platforms(folder: Path) -> list[Platform]:
 
 def _platform(folder: Path) -> Platform:
     cases = {path.stem: read_case(path) for path in sorted((folder / "cases").glob("*.pct"))}
+    recordings = recordings_of(folder)
+    return Platform(
+        name=folder.resolve().name,
+        cases=cases,
+        recordings=tuple(each for each in recordings if each.case in cases),
+        unknown=tuple(sorted({each.case for each in recordings} - set(cases))),
+    )
+
+
+def recordings_of(folder: Path) -> tuple[Recording, ...]:
+    """Read all repetitions of all cases of a platform, also of those whose steps are not there."""
     calls = _by_case(folder, "io", _call)
     looks = _by_case(folder, "cache", _look)
     samples = _by_case(folder, "mem", _sample)
     limits = _by_case(folder, "bdi_dirty_ratelimit", _rate_limit)
     states = _by_case(folder, "global_dirty_state", _state)
     checks = _by_case(folder, "balance_dirty_pages", _check)
-    return Platform(
-        name=folder.resolve().name,
-        cases=cases,
-        recordings=tuple(
-            _recording(key, of_case, looks[key], samples[key], limits[key], states[key], checks[key])
-            for key, of_case in sorted(calls.items())
-            if key[0] in cases
-        ),
-        unknown=tuple(sorted({case for case, _ in calls if case not in cases})),
+    return tuple(
+        _recording(key, of_case, looks[key], samples[key], limits[key], states[key], checks[key])
+        for key, of_case in sorted(calls.items())
     )
 
 

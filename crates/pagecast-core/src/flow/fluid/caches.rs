@@ -2,7 +2,7 @@
 
 use super::Fluid;
 use crate::flow::sharing;
-use crate::flow::write_cache::Load;
+use crate::flow::write_cache::{Load, cost_at};
 use crate::flow::{Resource, ResourceId, Route};
 use crate::units::Nanos;
 
@@ -51,7 +51,11 @@ impl Fluid {
     fn load(&self, writes: ResourceId, shared: Option<ResourceId>) -> Load {
         let of = |id: ResourceId| {
             let members = &self.resources[id.0 as usize].members;
-            (members.len() as u32, members.iter().map(|&slot| self.rate(self.flow(slot))).sum())
+            let load = |slot: &u32| {
+                let flow = self.flow(*slot);
+                self.rate(flow) * cost_at(flow.uses(&self.routes), id, writes)
+            };
+            (members.len() as u32, members.iter().map(load).sum())
         };
         Load::new(of(writes), shared.map(of))
     }

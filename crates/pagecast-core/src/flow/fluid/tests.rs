@@ -80,8 +80,9 @@ fn nothing_is_left_of_flows_that_have_ended() {
 
 #[test]
 fn after_idle_time_a_limiter_lets_bytes_pass_at_once() {
+    const MB: u64 = 1_000_000;
     let mut network = Fluid::default();
-    let limited = Resource { burst: Nanos(1_000_000_000), ..Resource::constant(10.0) };
+    let limited = Resource { burst: Nanos(1_000_000_000), ..Resource::constant(10e6) };
     let part = Part::DeviceWrite;
     let resource = network.add(limited);
     let path = network.add_path(Route::new(&[Use { resource, cost: 1.0, part }]));
@@ -90,11 +91,33 @@ fn after_idle_time_a_limiter_lets_bytes_pass_at_once() {
         network.start(now, FlowId { number, slot: 0 }, FlowSpec::new(path, bytes, 0));
         network.settle(now, &mut Vec::new());
         let (_, end) = run(&mut network)[0];
-        end
+        (end * 1e3).round() / 1e3
     };
-    assert_eq!(at(0.0, 30, 1), 2.0, "10 bytes at once, 20 in 2 s");
-    assert_eq!(at(2.5, 30, 2), 5.0, "half a second was idle");
-    assert_eq!(at(5.0, 30, 3), 8.0, "none was");
-    assert_eq!(at(9.0, 4, 4), 9.0, "all at once, and 6 bytes are left");
-    assert_eq!(at(9.0, 10, 5), 9.4);
+    assert_eq!(at(0.0, 30 * MB, 1), 2.0, "10 MB at once, 20 in 2 s");
+    assert_eq!(at(2.5, 30 * MB, 2), 5.0, "half a second was idle");
+    assert_eq!(at(5.01, 30 * MB, 3), 8.0, "hardly any time was");
+    assert_eq!(at(9.0, 4 * MB, 4), 9.0, "all at once, and 6 MB are left");
+    assert_eq!(at(9.1, 10 * MB, 5), 9.4);
+}
+
+/// A limiter of 10 MB/s that gives out 2 MB every 200 ms, beginning with the first byte after idle time.
+#[test]
+fn at_a_beat_bytes_pass_at_once_until_it_is_used_up() {
+    const MB: u64 = 1_000_000;
+    let mut network = Fluid::default();
+    let limited = Resource { interval: Nanos(200_000_000), ..Resource::constant(10e6) };
+    let part = Part::DeviceWrite;
+    let resource = network.add(limited);
+    let path = network.add_path(Route::new(&[Use { resource, cost: 1.0, part }]));
+    let mut at = |seconds: f64, bytes: u64, number: u64| {
+        let now = Nanos((seconds * 1e9) as u64);
+        network.start(now, FlowId { number, slot: 0 }, FlowSpec::new(path, bytes, 0));
+        network.settle(now, &mut Vec::new());
+        let (_, end) = run(&mut network)[0];
+        (end * 1e3).round() / 1e3
+    };
+    assert_eq!(at(0.0, MB, 1), 0.0);
+    assert_eq!(at(0.1, 2 * MB, 2), 0.2, "1 MB at once, the rest at the next beat");
+    assert_eq!(at(0.21, 4 * MB, 3), 0.6, "1 MB, 2 MB and 1 MB");
+    assert_eq!(at(5.05, 3 * MB, 4), 5.25, "the beat had ended, and begins anew");
 }

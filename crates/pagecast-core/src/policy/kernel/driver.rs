@@ -7,7 +7,7 @@ use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
-use crate::policy::kernel::filemap::fadvise::generic_fadvise;
+use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, step_dont_need};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::leave_ahead;
@@ -41,6 +41,7 @@ use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
+use crate::workload::Advice;
 
 impl Kernel {
     /// Brings all levels up to `now`. Bytes that have moved since are put into pages later, when the pages matter.
@@ -265,10 +266,15 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
         Call::Truncate { file, size } => truncate(cx, request, file, size),
+        Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
+            let end = offset.saturating_add(bytes.0);
+            // The last page of a file need not be a whole one.
+            let end = if end >= file.size.0 { u64::MAX } else { end };
+            begin_task(cx, request, Kind::DontNeed, Some(file), (offset, Bytes(end - offset), Bytes::ZERO));
+        }
         Call::Advise { file, advice, offset, bytes } => {
-            let before = cx.pages.cached();
             generic_fadvise(cx, request.operation, &file, advice, (offset, offset.saturating_add(bytes.0)));
-            end_removal(cx, request, before);
+            cx.out.done(request.operation, Outcome::default());
         }
         Call::DropCaches => {
             let before = cx.pages.cached();
@@ -322,6 +328,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::Beside { .. } => step_beside(cx, operation),
         Kind::Sync { .. } => step_sync(cx, operation),
         Kind::SyncRange { .. } => step_sync_range(cx, operation),
+        Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
@@ -346,6 +353,7 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
             cx.tasks.insert(operation, Task { outcome: task.outcome, ..wait });
             Some(operation)
         }
+        Kind::DontNeed => end_dont_need(cx, operation, task),
         Kind::ReadAhead { .. } => None,
         Kind::Beside { of, way } => {
             let parent = cx.tasks.get_mut(of).expect("who waits is under way");

@@ -45,6 +45,8 @@ pub struct Thread {
     pub files: Vec<FileUse>,
     /// Bytes of one loop: `size`, or what the files come to.
     pub size: u64,
+    /// What fio itself takes for a request.
+    pub overhead: Nanos,
     /// The options of its section as they are written.
     pub given: Arc<[(String, String)]>,
 }
@@ -305,7 +307,19 @@ fn add_threads(
         let name = if taken.contains_key(plain.as_str()) { format!("{plain}#{number}") } else { plain };
         let job = Arc::clone(&job);
         let given = Arc::clone(&given);
-        plan.threads.push(Thread { job, name: name.into(), number, group, wave, start, files, size, given });
+        let overhead = options.surroundings.fio_overhead;
+        plan.threads.push(Thread {
+            job,
+            name: name.into(),
+            number,
+            group,
+            wave,
+            start,
+            files,
+            size,
+            overhead,
+            given,
+        });
     }
     Ok(())
 }

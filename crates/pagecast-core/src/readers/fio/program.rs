@@ -85,6 +85,10 @@ impl Program for Running {
             }
         }
     }
+
+    fn own_time(&self) -> Nanos {
+        self.thread.overhead
+    }
 }
 
 impl Running {

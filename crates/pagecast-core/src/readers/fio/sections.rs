@@ -221,7 +221,8 @@ mod tests {
 
     fn sections(text: &str) -> Result<Vec<Section>, ReadError> {
         let environment = [("SIZE".to_owned(), "64m".to_owned())].into();
-        let around = Surroundings { environment, memory: Bytes(2000 << 20), cores: 8, room: None };
+        let around =
+            Surroundings { environment, memory: Bytes(2000 << 20), cores: 8, ..Surroundings::default() };
         read_sections(text, "job.fio", None, &around)
     }
 

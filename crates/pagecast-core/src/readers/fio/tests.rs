@@ -19,6 +19,7 @@ fn options() -> Options {
             memory: Bytes(8 << 30),
             cores: 4,
             room: Some(Bytes(100 << 30)),
+            fio_overhead: Nanos(700),
         },
         ..Options::default()
     }

@@ -193,9 +193,11 @@ impl<'t> Recording<'t> {
             self.record(pid, action, fd, duration, line)?;
         }
         self.operations = operations;
+        let behind = self.overhead.behind(call);
         let thread = self.threads.of(pid);
         thread.pending = thread.pending.saturating_add(kept);
         thread.real_end = time.map(|time| time + duration);
+        thread.overhead = behind;
         thread.calls += 1;
         Ok(())
     }
@@ -289,12 +291,11 @@ impl<'t> Recording<'t> {
 
     /// The time since the last call of a thread has passed.
     fn pass_time(&mut self, pid: u32, time: Option<Nanos>) {
-        let between = self.overhead.between;
         let thread = self.threads.of(pid);
         match (time, thread.real_end) {
             (Some(time), _) if self.times != Times::Durations => thread.end = time,
             (Some(time), Some(end)) => {
-                let passed = difference(time.saturating_sub(end), between);
+                let passed = difference(time.saturating_sub(end), thread.overhead);
                 thread.pending = thread.pending.saturating_add(passed);
             }
             (Some(time), None) if thread.process.is_none() && thread.begins_after.is_none() => {

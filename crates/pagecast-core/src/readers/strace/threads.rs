@@ -30,6 +30,8 @@ pub struct Thread {
     pub begins_after: Option<Arc<str>>,
     /// When its last call ended, as recorded.
     pub real_end: Option<Nanos>,
+    /// What strace took behind it.
+    pub overhead: Nanos,
     /// When its last operation ended without strace.
     pub end: Nanos,
     /// The time since then, in nanoseconds. Below 0 if more was taken for strace's than has passed.
@@ -165,6 +167,7 @@ impl Threads {
             born,
             begins_after: is_child.then(|| Arc::clone(&begun)),
             real_end: None,
+            overhead: Nanos::ZERO,
             end,
             pending: 0,
             calls: 0,

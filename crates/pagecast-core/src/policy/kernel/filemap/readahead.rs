@@ -35,9 +35,11 @@ pub fn limits_of(config: &Config, file: &FileView) -> Limits {
 pub fn pace_of(config: &Config, file: &FileView, copy: f64) -> Pace {
     let disk = config.disk_of(file);
     let rate = disk.map_or(f64::INFINITY, |disk| disk.read_at.first().map_or(disk.read, |each| each.1).0);
+    // Bytes pass a limiter at once, or wait for it; the device behind it takes no time of its own for them.
+    let is_limited = disk.is_some_and(|disk| disk.burst > Nanos::ZERO || disk.limit_interval > Nanos::ZERO);
     Pace {
         latency: disk.map_or(0.0, |disk| disk.latency.as_seconds()),
-        transfer: PAGE as f64 / rate,
+        transfer: if is_limited { 0.0 } else { PAGE as f64 / rate },
         copy: PAGE as f64 * copy,
     }
 }
@@ -116,7 +118,8 @@ pub fn shape(
     let cached = pages.lists().cached_within(file.id, end, ahead.max(end));
     let all = reading.seconds + reading.ahead_seconds - cached as f64 / PAGE as f64 * pace.transfer;
     let due = clock.caught_up + Nanos::from_seconds(if is_timed { all.max(own) } else { 0.0 });
-    let done = if is_timed && !is_cut { reading.ahead_done * PAGE } else { 0 };
+    // Behind a limiter, pages ahead wait for their turn.
+    let done = if is_timed && !is_cut && pace.transfer > 0.0 { reading.ahead_done * PAGE } else { 0 };
     RunShape {
         bytes: end - span.start,
         copied: span.end - span.start,

@@ -38,6 +38,8 @@ pub enum Kind {
         left: SyncRangeFlags,
         is_all: bool,
     },
+    /// Submits its dirty pages, then drops those that are clean.
+    DontNeed,
     /// Like `Write`, but the bytes of a step are written, or submitted, before the next step begins.
     WriteSync {
         /// The start of the step, and the end of the operation.
