@@ -11,7 +11,6 @@ use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Span;
 use crate::policy::Outcome;
-use crate::random::{hash, mix};
 use crate::result::Part;
 use crate::stop;
 use crate::units::{Bytes, Nanos};
@@ -27,13 +26,13 @@ impl<N: Network> Engine<'_, N> {
         let begun = self.caller(at).begin_pattern(&operation.action, operation.fd, pattern);
         let (file, flags) = self.blamed(at, operation.line, begun)?;
         let process = &self.processes[at as usize];
-        let stream = mix(mix(mix(self.seed) ^ hash(&process.name)) ^ u64::from(process.operations));
+        let size = self.namespace.size(file.file);
         let patterned = Patterned {
             file,
             flags,
             path: u32::MAX,
             by: pattern.by,
-            calls: Calls::new(pattern, self.namespace.size(file.file), stream),
+            calls: Calls::of_process(pattern, size, self.seed, &process.name, process.operations),
             depth: pattern.depth.clamp(1, MOST_CALLS),
             start: self.now,
             until: pattern.time.map_or(Nanos(u64::MAX), |time| self.now + time),

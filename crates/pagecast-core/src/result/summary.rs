@@ -36,6 +36,14 @@ impl Summary {
     }
 }
 
+impl Summary {
+    /// Counts what another one has counted of the same run.
+    pub fn add_all(&mut self, other: Self) {
+        self.latency.merge(&other.latency, |process| process, |path| path);
+        self.rates.merge(other.rates, |process| process);
+    }
+}
+
 impl Counted {
     /// Counts what a group of hosts has counted; the functions give its processes and paths here.
     pub(super) fn merge(&mut self, other: Self, process: impl Fn(u32) -> u32, path: impl Fn(u32) -> u32) {

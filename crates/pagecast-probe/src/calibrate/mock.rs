@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlag, SyncRangeFlags};
+use pagecast_core::workload::{Advice, AllocateMode, CopyBy, MapAdvice, OpenFlag, SyncRangeFlags};
 
 use crate::io::{Direction, Io, Memory, Open, Sync};
 
@@ -294,6 +294,10 @@ impl Io for Kernel {
 
     fn length(&self, file: &Opened) -> io::Result<u64> {
         Ok(self.state().files[&file.path].length)
+    }
+
+    fn allocate(&self, _: &Opened, _: AllocateMode, _: u64, _: u64) -> io::Result<()> {
+        unreachable!("a calibration allocates nothing")
     }
 
     fn set_length(&self, file: &Opened, length: u64) -> io::Result<()> {

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{self, OpenFlag};
-use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use pagecast_core::workload::{self, AllocateMode, OpenFlag};
+use rustix::fs::{self, AtFlags, CWD, FallocateFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, pread};
 use rustix::thread::{ClockId, clock_nanosleep_absolute};
 use rustix::time::{Timespec, clock_gettime};
@@ -391,6 +391,16 @@ impl Io for Folder {
 
     fn set_length(&self, file: &OwnedFd, length: u64) -> io::Result<()> {
         Ok(fs::ftruncate(file, length)?)
+    }
+
+    fn allocate(&self, file: &OwnedFd, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()> {
+        let flags = match mode {
+            AllocateMode::Extend => FallocateFlags::empty(),
+            AllocateMode::KeepSize => FallocateFlags::KEEP_SIZE,
+            AllocateMode::PunchHole => FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
+            AllocateMode::ZeroRange => FallocateFlags::ZERO_RANGE,
+        };
+        Ok(fs::fallocate(file, flags, offset, length)?)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {

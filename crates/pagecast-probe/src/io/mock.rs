@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, CopyBy, MapAdvice, SyncRangeFlags};
+use pagecast_core::workload::{Advice, AllocateMode, CopyBy, MapAdvice, SyncRangeFlags};
 
 use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
 
@@ -221,6 +221,15 @@ impl Io for Mock {
 
     fn set_length(&self, file: &PathBuf, length: u64) -> io::Result<()> {
         self.state().lengths.insert(file.clone(), length);
+        Ok(())
+    }
+
+    fn allocate(&self, file: &PathBuf, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()> {
+        if mode == AllocateMode::Extend {
+            let mut state = self.state();
+            let before = state.lengths[file];
+            state.lengths.insert(file.clone(), before.max(offset + length));
+        }
         Ok(())
     }
 

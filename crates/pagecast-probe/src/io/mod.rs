@@ -18,7 +18,7 @@ use std::num::NonZero;
 use std::path::Path;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Advice, CopyBy, MapAdvice, OpenFlags, SyncRangeFlags};
+use pagecast_core::workload::{Advice, AllocateMode, CopyBy, MapAdvice, OpenFlags, SyncRangeFlags};
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
@@ -215,6 +215,12 @@ pub trait Io: std::marker::Sync {
     /// # Errors
     /// What the kernel said.
     fn set_length(&self, file: &Self::File, length: u64) -> io::Result<()>;
+
+    /// Takes room for a range of a file, or gives it back: fallocate(2).
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn allocate(&self, file: &Self::File, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()>;
 
     /// Removes a file by its path within the folder.
     ///

@@ -33,7 +33,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
 use pagecast_core::error::SimulationError;
-use pagecast_core::result::SimulationResult;
+use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -182,13 +182,13 @@ fn execute(
     let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
     let learnt = Learnt::of(folder);
-    let Ran { zero, rows, calls, samples } = run_threads(&shared, sampler, watch)?;
+    let Ran { zero, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
     let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
-    let result = tables::result(plan, &rows, (&samples, &trace), &looks, end);
+    let result = SimulationResult { counted, ..tables::result(plan, &rows, (&samples, &trace), &looks, end) };
     Ok(Measured {
         result,
         details: tables::details(plan, &rows),
@@ -208,6 +208,8 @@ struct Ran {
     /// Of each process.
     rows: Vec<Vec<Row>>,
     calls: Vec<CallRow>,
+    /// The calls of patterns.
+    counted: Counted,
     samples: Samples,
 }
 
@@ -257,14 +259,15 @@ fn run_threads(
         gate.open(zero);
         is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
         is_over.store(true, Ordering::Release);
-        let rows = threads.into_iter().map(|thread| thread.join().expect("a process does not panic"));
-        let (rows, calls): (Vec<_>, Vec<_>) = rows.unzip();
-        Ok(Ran {
-            zero,
-            rows,
-            calls: calls.concat(),
-            samples: looking.join().expect("the sampler does not panic"),
-        })
+        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), Counted::default());
+        for thread in threads {
+            let (of_process, its_calls, its_patterns) = thread.join().expect("a process does not panic");
+            rows.push(of_process);
+            calls.extend(its_calls);
+            counted.summary.add_all(its_patterns.summary);
+            counted.by_calls.extend(its_patterns.by_calls);
+        }
+        Ok(Ran { zero, rows, calls, counted, samples: looking.join().expect("the sampler does not panic") })
     })?;
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());

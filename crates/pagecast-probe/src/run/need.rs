@@ -7,7 +7,7 @@ use std::num::NonZero;
 
 use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, MappedCall, OpenFlag};
+use pagecast_core::workload::{Action, AllocateMode, Buffer, MappedCall, OpenFlag};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::{PlannedFile, PlannedProcess, Step};
@@ -38,7 +38,8 @@ impl Needs {
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
         let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
         let of_process = |process: &PlannedProcess| {
-            process.buffer().get() + process.stream_memory() + process.mapping_memory()
+            let threads = process.threads();
+            process.buffer().get() * threads + process.stream_memory() + process.mapping_memory()
         };
         let buffers = processes.iter().map(|process| of_process(process) as u64).sum::<u64>();
         let call_times: Vec<u64> = processes
@@ -116,6 +117,14 @@ impl Alone {
                 Action::Write { offset, bytes, .. } => {
                     alone.written += bytes.0;
                     let offset = offset.filter(|_| !appends.contains(&step.file)).unwrap_or(*length);
+                    *length = (*length).max(offset.saturating_add(bytes.0));
+                }
+                Action::Pattern(ref pattern) if pattern.write_share > 0.0 => {
+                    let range = pattern.range_within(Bytes(*length)).0;
+                    alone.written += pattern.bytes.map_or(range, |bytes| bytes.0);
+                    *length = (*length).max(pattern.offset.saturating_add(range));
+                }
+                Action::Fallocate { mode: AllocateMode::Extend, offset, bytes, .. } => {
                     *length = (*length).max(offset.saturating_add(bytes.0));
                 }
                 Action::Copy { offset, .. } => {

@@ -10,13 +10,16 @@ use pagecast_core::scenario::Source;
 use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::{RunError, blame};
 use super::need::Needs;
 
 /// So many operations of one process are asked for; a program that has more never ends, for all that we know.
 const MOST_OPERATIONS: usize = if cfg!(test) { 1000 } else { 5_000_000 };
+
+/// So many calls of a pattern are under way at once at most: each has a thread.
+const MOST_DEPTH: u32 = 1024;
 
 /// The longest buffer that is used again and again.
 const BUFFER: u64 = 1 << 20;
@@ -98,6 +101,15 @@ impl PlannedProcess {
         self.steps.iter().map(call).max().unwrap_or(0) as usize
     }
 
+    /// How many threads make its calls at once, at most.
+    pub fn threads(&self) -> usize {
+        let depth = |step: &Step| match step.operation.action {
+            Action::Pattern(ref pattern) => pattern.depth as usize,
+            _ => 1,
+        };
+        self.steps.iter().map(depth).max().unwrap_or(1).max(1)
+    }
+
     /// How long the memory is that bytes of mappings are copied from and to: never longer than what stays in a processor's caches.
     pub fn mapping_memory(&self) -> usize {
         let piece = |step: &Step| match step.operation.action {
@@ -117,6 +129,7 @@ impl PlannedProcess {
                 call.or(bytes).map_or(BUFFER, |size| size.0)
             }
             Action::Write { call, bytes, .. } => call.unwrap_or(bytes).0,
+            Action::Pattern(ref pattern) => pattern.call.0,
             _ => 0,
         };
         // Of a copy all bytes of a call are there at once.
@@ -316,19 +329,21 @@ fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Res
 fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
     let name = operation.action.name();
     let what = match operation {
-        Operation { action: Action::Pattern(_), .. } => "a `pattern`, `rate` or `for`".to_owned(),
+        Operation { action: Action::Pattern(pattern), .. } if pattern.depth > MOST_DEPTH => {
+            format!("a pattern with a `depth` of {}, for each of which a thread is needed,", pattern.depth)
+        }
         Operation { depth: Some(_), .. } => format!("a {name} with `depth`"),
-        Operation { not_before: Some(_), .. } => format!("a {name} with `not_before`"),
-        Operation { fd: Some(_), .. } => format!("a {name} with `fd`"),
+        Operation { fd: Some(_), action: Action::Copy { .. } | Action::Mapped { .. }, .. } => {
+            format!("a {name} with `fd`")
+        }
         Operation {
             action:
-                Action::Drain
+                Action::Duplicate { .. }
                 | Action::Rename { .. }
                 | Action::Link { .. }
                 | Action::Mkdir { .. }
                 | Action::Rmdir { .. }
-                | Action::Stat { .. }
-                | Action::Fallocate { .. },
+                | Action::Stat { .. },
             ..
         } => format!("a {name}"),
         _ => return Ok(()),
@@ -355,6 +370,12 @@ fn check_real(job: &Job<'_>) -> Result<(), RunError> {
     if let Some(process) = job.processes.iter().find(|process| process.slots.is_some()) {
         let what = format!("process `{}` with `slots`, for which nobody keeps cores free,", process.name);
         return Err(unreal(what, "leave `slots` out, or forecast it: pagecast simulate"));
+    }
+    let mut tables = FxHashSet::default();
+    let shares = |process: &&Process| process.descriptors.is_some_and(|table| !tables.insert(table));
+    if let Some(process) = job.processes.iter().find(shares) {
+        let what = format!("process `{}`, which has the descriptors of another one,", process.name);
+        return Err(unreal(what, "simulate it"));
     }
     if let Some(process) = job.processes.iter().find(|process| process.cgroup.is_some()) {
         let what = format!("process `{}` in a memory cgroup of its own", process.name);
@@ -475,11 +496,10 @@ mod tests {
             refused(|_| (), &[one])
         };
         let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
-        let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync.clone() });
+        let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync });
         assert_eq!(depth, "x.toml: a fsync with `depth` cannot be run for real; simulate it");
-        let later = with(Operation { not_before: Some(Nanos(1)), ..fsync });
-        assert_eq!(later, "x.toml: a fsync with `not_before` cannot be run for real; simulate it");
-        assert_eq!(with(Action::Drain.into()), "x.toml: a drain cannot be run for real; simulate it");
+        let stat = Action::Stat { path: "/data/f".into() };
+        assert_eq!(with(stat.into()), "x.toml: a stat cannot be run for real; simulate it");
     }
 
     #[test]

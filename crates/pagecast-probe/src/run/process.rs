@@ -8,6 +8,7 @@ mod copies;
 mod failures;
 mod mapped;
 mod memory;
+mod patterns;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ mod tests;
 use std::io;
 use std::num::NonZero;
 
+use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -50,6 +52,22 @@ pub(super) struct Shared<'a, I: Streams> {
 pub(super) struct Handle<F> {
     pub file: F,
     flags: OpenFlags,
+    /// Where a read or write without an offset begins, if it is a descriptor's.
+    position: u64,
+}
+
+impl<F> Handle<F> {
+    fn new(file: F, flags: OpenFlags) -> Self {
+        Self { file, flags, position: 0 }
+    }
+}
+
+/// From this number on handles are those of descriptors.
+const DESCRIPTORS: u32 = 1 << 31;
+
+/// The handle that a step goes through: that of its descriptor, or else that of its file.
+fn key(step: &Step) -> u32 {
+    step.operation.fd.map_or(step.file, |fd| DESCRIPTORS | fd.0)
 }
 
 /// The outcome of an operation.
@@ -58,6 +76,10 @@ pub(super) struct Done {
     pub offset: u64,
     pub bytes: u64,
     pub flags: OpenFlags,
+    /// How much of it waited for the time of the next call.
+    pub slept: Nanos,
+    /// What devices have read for other threads of it.
+    pub device_read: Bytes,
 }
 
 /// See the module.
@@ -75,6 +97,8 @@ pub(super) struct Runner<'a, I: Streams> {
     /// The files that stay mapped, and what bytes of mappings are copied from and to.
     mappings: FxHashMap<u32, Staying<I>>,
     mapping_memory: Option<Memory>,
+    /// The calls of patterns, by kind, and the operations that have them.
+    counted: Counted,
     pub rows: Vec<Row>,
 }
 
@@ -107,6 +131,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             streams: ProcessStreams::new(process)?,
             mappings: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
             mapping_memory: mapped::memory(process)?,
+            counted: Counted::default(),
             rows: Vec::with_capacity(process.steps.len()),
         })
     }
@@ -122,7 +147,10 @@ impl<'a, I: Streams> Runner<'a, I> {
             if self.shared.gate.is_stopped() {
                 return Err(Halt::Stopped);
             }
-            self.step(step)?;
+            if let Some(time) = step.operation.not_before {
+                self.sleep_until(self.zero + self.process.start + time)?;
+            }
+            self.step(index as u32, step)?;
             self.calls.keep(index);
             if step.file != u32::MAX {
                 (self.shared.looks)(self.at as u32, index as u32, self.now());
@@ -140,33 +168,34 @@ impl<'a, I: Streams> Runner<'a, I> {
     }
 
     /// Does one operation and writes down how long it took.
-    fn step(&mut self, step: &Step) -> Result<(), Halt> {
+    fn step(&mut self, index: u32, step: &Step) -> Result<(), Halt> {
         let io = self.shared.io;
         // Whoever looks at a file from outside must let go of it before it is removed, and that is not the program's time.
         let removed = matches!(step.operation.action, Action::Unlink { .. }).then_some(step.file);
         let _nobody_looks = removed.map(|file| self.shared.files.keep_closed(file as usize));
         let before = Used::now(io);
         let start = self.now();
-        let done = self.act(step)?;
+        let done = self.act(index, step)?;
         let end = self.now();
-        let used = Used::now(io).since(before);
-        let Done { offset, bytes, flags } = done;
-        self.rows.push(Row { offset, bytes, flags, start, end, used });
+        let Done { offset, bytes, flags, slept, device_read } = done;
+        let mut used = Used::now(io).since(before);
+        used.device_read += device_read;
+        self.rows.push(Row { offset, bytes, flags, start, end, slept, used });
         Ok(())
     }
 
-    fn act(&mut self, step: &Step) -> Result<Done, Halt> {
+    fn act(&mut self, index: u32, step: &Step) -> Result<Done, Halt> {
         let io = self.shared.io;
         let nothing = Done::default();
         match &step.operation.action {
             &Action::Open { create, truncate, flags, .. } => {
                 // One that is open already is closed after it: no moment without, in which its pages could go.
                 let file = self.open(step, step.file, Open { create, truncate, flags })?;
-                self.handles.insert(step.file, Handle { file, flags });
+                self.handles.insert(key(step), Handle::new(file, flags));
                 Ok(nothing)
             }
             &Action::Read { offset, bytes, call, vector, buffer, .. } => {
-                self.read(step, offset.unwrap_or(0), bytes, (call, vector), buffer == Buffer::Fresh)
+                self.read(step, offset, bytes, (call, vector), buffer == Buffer::Fresh)
             }
             &Action::Write { offset, bytes, call, vector, .. } => {
                 self.write(step, offset, bytes, (call, vector))
@@ -192,8 +221,13 @@ impl<'a, I: Streams> Runner<'a, I> {
                 let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
                 self.on_file(step, |io, file| io.readahead(file, offset, length))
             }
+            &Action::Seek { offset, .. } => {
+                let Some(handle) = self.handles.get_mut(&key(step)) else { return Err(self.not_open(step)) };
+                handle.position = offset;
+                Ok(nothing)
+            }
             Action::Close { .. } => {
-                self.handles.remove(&step.file);
+                self.handles.remove(&key(step));
                 Ok(nothing)
             }
             &Action::Truncate { size, .. } => self.on_file(step, |io, file| io.set_length(file, size.0)),
@@ -227,17 +261,20 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.shared.gate.signal(step.event);
                 Ok(nothing)
             }
+            Action::Pattern(pattern) => self.pattern(index, step, pattern),
+            &Action::Fallocate { mode, offset, bytes, .. } => {
+                self.handle(step, step.file, true)?;
+                self.on_file(step, |io, file| io.allocate(file, mode, offset, bytes.0))
+            }
+            // Nothing is under way beside it.
+            Action::Drain => Ok(nothing),
             Action::Exit => unreachable!("a program ends before it"),
-            Action::Pattern(_)
-            | Action::Seek { .. }
-            | Action::Duplicate { .. }
+            Action::Duplicate { .. }
             | Action::Rename { .. }
             | Action::Link { .. }
             | Action::Mkdir { .. }
             | Action::Rmdir { .. }
-            | Action::Stat { .. }
-            | Action::Fallocate { .. }
-            | Action::Drain => unreachable!("the plan has refused it"),
+            | Action::Stat { .. } => unreachable!("the plan has refused it"),
         }
     }
 
@@ -248,34 +285,50 @@ impl<'a, I: Streams> Runner<'a, I> {
 
     /// A file that is open, or is opened now: no scenario has to say that.
     fn handle(&mut self, step: &Step, number: u32, create: bool) -> Result<OpenFlags, Halt> {
+        let number = if number == step.file { key(step) } else { number };
         if let Some(handle) = self.handles.get(&number) {
             return Ok(handle.flags);
         }
+        if number >= DESCRIPTORS {
+            return Err(self.not_open(step));
+        }
         let file = self.open(step, number, Open { create, ..Open::default() })?;
         let flags = OpenFlags::default();
-        self.handles.insert(number, Handle { file, flags });
+        self.handles.insert(number, Handle::new(file, flags));
         Ok(flags)
     }
 
     fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
         let flags = self.handle(step, step.file, false)?;
-        call(self.shared.io, &self.handles[&step.file].file).map_err(|error| self.failed(step, error))?;
+        call(self.shared.io, &self.handles[&key(step)].file).map_err(|error| self.failed(step, error))?;
         Ok(Done { flags, ..Done::default() })
     }
 
     fn read(
         &mut self,
         step: &Step,
-        offset: u64,
+        offset: Option<u64>,
         bytes: Option<Bytes>,
         (call, vector): (Option<Bytes>, u32),
         fresh: bool,
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, step.file, false)?;
         let length = self.length(step)?;
-        let asked = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
-        let bytes = if flags.is_direct() { there(offset, asked, call, length) } else { asked };
-        let done = Done { offset, bytes, flags };
+        let is_descriptor = step.operation.fd.is_some();
+        let at_position = offset.is_none();
+        let offset = offset.unwrap_or(self.handles[&key(step)].position);
+        let left = length.saturating_sub(offset);
+        let asked = bytes.map_or(left, |bytes| bytes.0);
+        let bytes = match (flags.is_direct(), is_descriptor) {
+            (true, _) => there(offset, asked, call, length),
+            // At the end of the file a read through a descriptor gives less.
+            (false, true) => asked.min(left),
+            (false, false) => asked,
+        };
+        if at_position && is_descriptor {
+            self.handles.get_mut(&key(step)).expect("it is open").position = offset + bytes;
+        }
+        let done = Done { offset, bytes, flags, ..Done::default() };
         if offset.saturating_add(bytes) > length {
             return Err(self.beyond_end(step, &done, length));
         }
@@ -297,15 +350,21 @@ impl<'a, I: Streams> Runner<'a, I> {
         (call, vector): (Option<Bytes>, u32),
     ) -> Result<Done, Halt> {
         let flags = self.handle(step, step.file, true)?;
+        let (appends, is_descriptor) = (flags.has(OpenFlag::Append), step.operation.fd.is_some());
         // Wherever it was to begin, the kernel appends.
-        let offset = offset.filter(|_| !flags.has(OpenFlag::Append));
-        let offset = offset.map_or_else(|| self.length(step), Ok)?;
+        let position = is_descriptor.then(|| self.handles[&key(step)].position);
+        let at = offset.or(position).filter(|_| !appends);
+        let at_position = offset.is_none();
+        let offset = at.map_or_else(|| self.length(step), Ok)?;
+        if at_position && is_descriptor {
+            self.handles.get_mut(&key(step)).expect("it is open").position = offset + bytes.0;
+        }
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
         let what = Transfer { direction, offsets, bytes: bytes.0, call, spreads: false };
         self.transfer(step, &what, vector, None)?;
-        Ok(Done { offset, bytes: bytes.0, flags })
+        Ok(Done { offset, bytes: bytes.0, flags, ..Done::default() })
     }
 
     fn transfer(
@@ -318,8 +377,8 @@ impl<'a, I: Streams> Runner<'a, I> {
         let place = what.call.get().min(what.bytes).div_ceil(vector.into());
         let longest = if vector > 1 { place as usize } else { usize::MAX };
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
-        let file = &self.handles[&step.file].file;
-        let handle = &self.handles[&step.file];
+        let file = &self.handles[&key(step)].file;
+        let handle = &self.handles[&key(step)];
         let beyond = if handle.flags.is_direct() { beyond_end(&step.operation.action, what) } else { 0 };
         let dontcache = handle.flags.has(OpenFlag::DontCache);
         let moved = match own {
@@ -341,19 +400,19 @@ impl<'a, I: Streams> Runner<'a, I> {
         moved.map_err(|failure| self.not_moved(step, what, failure))
     }
 
-    /// What the process has done, and the times of its calls.
-    pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>) {
+    /// What the process has done, the times of its calls, and the calls of its patterns.
+    pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>, Counted) {
         let calls = self.calls.rows(self.at as u32, &self.process.steps, &self.rows, self.zero);
-        (self.rows, calls)
+        (self.rows, calls, self.counted)
     }
 
     /// The file of a step, which is open.
     fn file(&self, step: &Step) -> &I::File {
-        &self.handles[&step.file].file
+        &self.handles[&key(step)].file
     }
 
     fn length(&self, step: &Step) -> Result<u64, Halt> {
-        let length = self.shared.io.length(&self.handles[&step.file].file);
+        let length = self.shared.io.length(&self.handles[&key(step)].file);
         length.map_err(|error| self.failed(step, error))
     }
 

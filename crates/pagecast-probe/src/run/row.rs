@@ -16,6 +16,8 @@ pub(super) struct Row {
     pub flags: OpenFlags,
     pub start: Nanos,
     pub end: Nanos,
+    /// How much of it waited for the time of the next call.
+    pub slept: Nanos,
     pub used: Used,
 }
 
@@ -53,6 +55,9 @@ impl Row {
             Action::Read { .. } | Action::Stream { call: LibraryCall::Read { .. }, .. } => {
                 self.used.device_read.0.min(self.bytes)
             }
+            Action::Pattern(_) if self.goes_past_cache() => self.bytes,
+            Action::Pattern(pattern) if pattern.write_share < 1.0 => self.used.device_read.0.min(self.bytes),
+            Action::Pattern(_) => 0,
             // Of what is copied, those bytes that were read.
             Action::Copy { .. } => self.used.device_read.0.min(self.bytes),
             // What of it the library has kept is not known.
@@ -73,6 +78,11 @@ impl Row {
             Action::Read { .. } => (Part::CpuCopy, Part::DeviceRead),
             Action::Write { .. } if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
             Action::Write { .. } => (Part::CpuCopy, Part::Throttled),
+            Action::Pattern(pattern) => match pattern.write_share {
+                1.0 if self.goes_past_cache() => (Part::CpuCopy, Part::DeviceWrite),
+                1.0 => (Part::CpuCopy, Part::Throttled),
+                _ => (Part::CpuCopy, Part::DeviceRead),
+            },
             // It sleeps for its source, or for leave to write.
             Action::Copy { .. } if self.used.device_read > Bytes::ZERO => (Part::CpuCopy, Part::DeviceRead),
             Action::Copy { .. } => (Part::CpuCopy, Part::Throttled),
@@ -99,9 +109,11 @@ impl Row {
             _ => (Part::CpuCopy, Part::DeviceWrite),
         };
         let duration = self.end - self.start;
-        let used = (self.used.processor + self.used.run_queue).min(duration);
+        let slept = self.slept.min(duration);
+        let used = (self.used.processor + self.used.run_queue).min(duration - slept);
         let mut parts = Parts::of(on, used);
-        parts.add(off, duration - used);
+        parts.add(Part::Sleep, slept);
+        parts.add(off, duration - slept - used);
         parts
     }
 

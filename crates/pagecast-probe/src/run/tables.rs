@@ -257,6 +257,7 @@ mod tests {
             flags: OpenFlags::default(),
             start: Nanos(10 * at),
             end: Nanos(10 * at + 8),
+            slept: Nanos::ZERO,
             used: Used { processor: Nanos(1), run_queue: Nanos(3 * at), device_read: Bytes::ZERO },
         };
         let rows = [(0..).zip([450, 50, 500, 0, 70]).map(row).collect()];

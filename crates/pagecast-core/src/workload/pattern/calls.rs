@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use super::{Order, Pattern};
-use crate::random::{Draws, mix};
+use crate::random::{Draws, hash, mix};
 use crate::units::{Bytes, Nanos};
 
 /// A call of a pattern.
@@ -55,6 +55,12 @@ impl Calls {
             made: 0,
             left: (!endless || range == 0).then_some(bytes),
         }
+    }
+
+    /// Those of an operation of a process, by the number of the operation in it: the same in every run with this seed.
+    #[must_use]
+    pub fn of_process(pattern: &Pattern, size: Bytes, seed: u64, process: &str, operation: u32) -> Self {
+        Self::new(pattern, size, mix(mix(mix(seed) ^ hash(process)) ^ u64::from(operation)))
     }
 
     /// How many there were so far.

@@ -36,7 +36,7 @@ impl<I: Streams> Runner<'_, I> {
         }
         let length = self.length(step)?;
         let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
-        let done = Done { offset, bytes, flags };
+        let done = Done { offset, bytes, flags, ..Done::default() };
         if offset.saturating_add(bytes) > length {
             return Err(self.beyond_end(step, &done, length));
         }

@@ -44,7 +44,7 @@ impl<I: Streams> Runner<'_, I> {
                 Err(halt) => halt,
             },
             Cause::Failed(error) => {
-                let flags = self.handles[&step.file].flags;
+                let flags = self.handles[&super::key(step)].flags;
                 match error.raw_os_error() {
                     Some(libc::EINVAL) if flags.is_direct() => self.unaligned(step, what),
                     Some(libc::EOPNOTSUPP) if flags.has(OpenFlag::DontCache) => self.not_supported(step),
@@ -52,6 +52,11 @@ impl<I: Streams> Runner<'_, I> {
                 }
             }
         }
+    }
+
+    /// Nobody has opened the descriptor of a step, or it is closed again.
+    pub(super) fn not_open(&self, step: &Step) -> Halt {
+        self.failed(step, io::Error::from_raw_os_error(libc::EBADF))
     }
 
     /// The path of the file that a step is about, if it is about one.

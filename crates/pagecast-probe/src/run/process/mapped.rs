@@ -50,7 +50,7 @@ impl<I: Streams> Runner<'_, I> {
         let length = self.length(step)?;
         let (offset, bytes) = call.part();
         let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
-        let done = Done { offset, bytes, flags };
+        let done = Done { offset, bytes, flags, ..Done::default() };
         let (direction, advice) = match call {
             MappedCall::Map | MappedCall::Unmap => {
                 // An empty file cannot be mapped, and nothing of it be touched.

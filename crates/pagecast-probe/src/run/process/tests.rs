@@ -7,21 +7,33 @@ use crate::run::error::RunError;
 use crate::run::plan::Job;
 use crate::run::testing::{file, job, process, read, write};
 use pagecast_core::result::Part;
-use pagecast_core::workload::{CopyBy, InitialFile};
+use pagecast_core::workload::{AsyncBy, CopyBy, Fd, InitialFile, Operation, Order, Pattern, Process};
 use std::path::Path;
 
 /// The rows of a single process on a mock whose files are as they should be before.
 pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Vec<Row>, Box<RunError>> {
-    run_timed(costs, files, actions, None).map(|(rows, _)| rows)
+    run_timed(costs, files, actions, None).map(|(rows, ..)| rows)
 }
+
+/// All that a process has done.
+type Ran = (Vec<Row>, Vec<CallRow>, Counted);
 
 fn run_timed(
     costs: Costs,
     files: &[InitialFile],
     actions: &[Action],
     per_call: Option<NonZero<u64>>,
-) -> Result<(Vec<Row>, Vec<CallRow>), Box<RunError>> {
-    let processes = [process("p", &[], actions)];
+) -> Result<Ran, Box<RunError>> {
+    run_process(costs, files, process("p", &[], actions), per_call)
+}
+
+fn run_process(
+    costs: Costs,
+    files: &[InitialFile],
+    process: Process,
+    per_call: Option<NonZero<u64>>,
+) -> Result<Ran, Box<RunError>> {
+    let processes = [process];
     let plan = Plan::of(&Job { per_call, ..job(files, &processes) }).unwrap();
     let mock = Mock::new(costs);
     for file in files {
@@ -69,7 +81,7 @@ fn every_few_calls_have_a_row_and_add_up_to_their_operation() {
     let costs = Costs { call_ns: 1000, ns_per_byte: 1, sync_ns: 5_000_000, ..Costs::default() };
     let fsync = Action::Fsync { path: "/data/g".into() };
     let actions = [write("/data/g", 450, Some(100)), fsync, read("/data/g", None, None)];
-    let (rows, calls) = run_timed(costs, &[], &actions, NonZero::new(2)).unwrap();
+    let (rows, calls, _) = run_timed(costs, &[], &actions, NonZero::new(2)).unwrap();
     let seen: Vec<_> = calls.iter().map(|row| (row.index, row.offset, row.bytes.0, row.calls)).collect();
     assert_eq!(seen, [(0, 0, 200, 2), (0, 200, 200, 2), (0, 400, 50, 1), (2, 0, 450, 1)]);
     let took: Vec<u64> = calls.iter().map(|row| (row.end - row.start).0).collect();
@@ -91,7 +103,15 @@ fn waiting_is_called_by_what_is_waited_for() {
         flags: [flag].into_iter().collect(),
     };
     let used = Used { processor: Nanos(3), run_queue: Nanos(1), device_read: Bytes(3) };
-    let row = Row { offset: 0, bytes: 2, flags: OpenFlags::default(), start: Nanos(5), end: Nanos(15), used };
+    let row = Row {
+        offset: 0,
+        bytes: 2,
+        flags: OpenFlags::default(),
+        start: Nanos(5),
+        end: Nanos(15),
+        slept: Nanos::ZERO,
+        used,
+    };
     let parts = row.parts(&write("/data/f", 1, None));
     assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
     assert_eq!(row.served(&read("/data/f", None, None)), (0, 2), "not more than was asked for");
@@ -226,4 +246,104 @@ fn what_cannot_be_names_process_and_path() {
             .contains("a read of /data/f at 1.000 us, and there is no such file")
     );
     assert!(error(&[], &[Action::Unlink { path: "/data/f".into() }]).contains("a unlink of /data/f"));
+}
+
+fn pattern(change: impl FnOnce(&mut Pattern)) -> Action {
+    let mut pattern = Pattern {
+        path: "/data/f".into(),
+        offset: 0,
+        range: None,
+        bytes: None,
+        time: None,
+        call: Bytes(4096),
+        order: Order::Uniform { once: true },
+        write_share: 0.0,
+        depth: 1,
+        by: AsyncBy::default(),
+        rate: None,
+        seed: 3,
+    };
+    change(&mut pattern);
+    Action::Pattern(Box::new(pattern))
+}
+
+/// Of each kind of calls of patterns: how many there were, and their bytes.
+fn counted(actions: &[Action]) -> Vec<(&'static str, u64, u64)> {
+    let (rows, _, counted) = run_timed(Costs::default(), &[file("/data/f", 40_960)], actions, None).unwrap();
+    let latency = counted.summary.latency.rows(&["/data/f".into()]);
+    let kinds: Vec<_> =
+        latency.iter().map(|((.., kind), latency)| (*kind, latency.count, latency.bytes)).collect();
+    assert_eq!(rows.iter().map(|row| row.bytes).sum::<u64>(), kinds.iter().map(|kind| kind.2).sum::<u64>());
+    kinds
+}
+
+#[test]
+fn a_pattern_makes_all_its_calls() {
+    assert_eq!(counted(&[pattern(|_| ())]), [("read", 10, 40_960)]);
+    assert_eq!(counted(&[pattern(|pattern| pattern.write_share = 1.0)]), [("write", 10, 40_960)]);
+    assert_eq!(counted(&[pattern(|pattern| pattern.depth = 3)]), [("read", 10, 40_960)]);
+    let mixed = counted(&[pattern(|pattern| {
+        pattern.write_share = 0.5;
+        pattern.bytes = Some(Bytes(400 * 4096));
+    })]);
+    assert_eq!(mixed.iter().map(|kind| kind.1).sum::<u64>(), 400);
+    assert!(mixed.iter().all(|kind| (120..280).contains(&kind.1)), "{mixed:?}");
+}
+
+#[test]
+fn a_rate_and_a_time_end_a_pattern() {
+    let rated = pattern(|pattern| {
+        pattern.rate = Some(100.0);
+        pattern.time = Some(Nanos(55_000_000));
+    });
+    let (rows, ..) =
+        run_timed(Costs::default(), &[file("/data/f", 40_960)], std::slice::from_ref(&rated), None).unwrap();
+    // Calls at 0, 10, ... 50 ms.
+    assert_eq!(rows[0].bytes, 6 * 4096);
+    let parts = rows[0].parts(&rated);
+    assert_eq!(parts.total(), rows[0].end - rows[0].start);
+    assert!(parts.get(Part::Sleep) > Nanos(40_000_000), "{parts:?}");
+}
+
+#[test]
+fn a_call_that_the_file_is_too_short_for_is_named() {
+    let beyond = pattern(|pattern| pattern.range = Some(Bytes(1 << 20)));
+    let error = run(Costs::default(), &[file("/data/f", 40_960)], &[beyond]).unwrap_err().to_string();
+    assert!(error.contains("/data/f"), "{error}");
+}
+
+#[test]
+fn a_descriptor_has_a_position_and_ends_with_its_file() {
+    let fd = Some(Fd(3));
+    let through = |action: Action| Operation { fd, ..action.into() };
+    let open = |flags| Action::Open { path: "/data/f".into(), create: false, truncate: false, flags };
+    let read = |bytes| read("/data/f", None, Some(bytes));
+    let operations = [
+        through(open(OpenFlags::default())),
+        through(read_at(None, 60)),
+        through(read_at(None, 60)),
+        through(read_at(Some(10), 5)),
+        through(read_at(None, 60)),
+        through(Action::Seek { path: "/data/f".into(), offset: 90 }),
+        through(write("/data/f", 20, None)),
+        through(Action::Close { path: "/data/f".into() }),
+        read(110).into(),
+    ];
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes)).collect();
+    assert_eq!(moved[1..5], [(0, 60), (60, 40), (10, 5), (100, 0)]);
+    assert_eq!((moved[6], moved[8]), ((90, 20), (0, 110)));
+    let closed = [through(read_at(None, 1))];
+    assert!(run_operations(&closed).unwrap_err().to_string().contains("Bad file descriptor"));
+}
+
+fn read_at(offset: Option<u64>, bytes: u64) -> Action {
+    let bytes = Some(Bytes(bytes));
+    Action::Read { path: "/data/f".into(), offset, bytes, call: None, vector: 1, buffer: Buffer::Reused }
+}
+
+fn run_operations(operations: &[Operation]) -> Result<Vec<Row>, Box<RunError>> {
+    let mut one = process("p", &[], &[]);
+    one.program = std::sync::Arc::new(operations.to_vec());
+    run_process(Costs::default(), &[file("/data/f", 100)], one, None).map(|(rows, ..)| rows)
 }
