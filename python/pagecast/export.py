@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_directory",
     "new_directory",
+    "save_csv",
     "save_provenance",
     "save_tables",
     "unquoted",
@@ -209,12 +210,19 @@ def save_tables(result: "Result", folder: Path) -> None:
     with_parquet = find_spec("pyarrow") is not None
     for name in result.tables:
         table = result.table(name)
-        _save_csv(table, folder / f"{name}.csv")
+        save_csv(table, folder / f"{name}.csv")
         if with_parquet:
             _save_parquet(table, folder / f"{name}.parquet")
 
 
-def _save_csv(table: "Columns", path: Path) -> None:
+def save_csv(table: "Columns", path: Path) -> None:
+    """Write a table as CSV, its texts such that no spreadsheet runs them.
+
+    Parameters
+    ----------
+    table : Columns
+    path : Path
+    """
     columns = {
         name: list(map(_quoted, column)) if isinstance(table[name], list) else column
         for name, column in table.to_dict().items()

@@ -28,6 +28,7 @@ def read(
     path: str | os.PathLike[str],
     reading: Reading,
     *,
+    operations: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Recording:
     """Read a recording.
@@ -38,6 +39,8 @@ def read(
         ``-`` for standard input.
     reading : Reading
         Its format and columns, and whether what is not understood is passed over.
+    operations : int, optional
+        Programs are recorded, too, without times: up to so many operations, one of each process in turn.
     progress : callable, optional
         Is called now and then with the share that is read, NaN if that is not known.
 
@@ -53,7 +56,7 @@ def read(
     """
     form = format_of_a_package(path, reading.format)
     if form is None:
-        return _by_core(path, reading, progress, origin=None)
+        return _by_core(path, reading, progress, origin=None, operations=operations)
     package, extra = PACKAGES[form]
     if find_spec(package) is None:
         raise ScenarioError(
@@ -73,6 +76,7 @@ def _by_core(
     progress: Callable[[float], None] | None,
     *,
     origin: str | None,
+    operations: int | None = None,
 ) -> Recording:
     return read_recording(
         path,
@@ -82,6 +86,7 @@ def _by_core(
         columns=reading.columns,
         strace_overhead=reading.strace_overhead,
         system_files=reading.system_files,
+        operations=operations,
         progress=progress,
     )
 

@@ -7,6 +7,7 @@
 //! ```text
 //! engine, embed                                give time to a scenario, and to a policy inside another simulator
 //! scenario, calls                              read TOML and check scenarios; make an operation a policy's call
+//! describe                                     statistics of recordings and programs
 //! readers                                      read workloads in other formats
 //! fs                                           names, sizes and places of files, and other hosts' files
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
@@ -66,6 +67,7 @@
 mod calls;
 pub mod cawl;
 mod chunks;
+pub mod describe;
 mod device;
 pub mod embed;
 pub mod engine;

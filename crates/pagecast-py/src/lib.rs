@@ -72,7 +72,7 @@ mod _core {
     #[pymodule_export]
     use super::quantity::{format_bytes, format_rate, parse_bytes, parse_percent};
     #[pymodule_export]
-    use super::recording::{Batches, Recording, RecordingWriter, read_recording};
+    use super::recording::{Batches, Recording, RecordingWriter, generate_recording, read_recording};
     #[pymodule_export]
     use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use pagecast_core::describe;
 use pagecast_core::readers::csv::{self, WriteError};
 use pagecast_core::readers::row::{COLUMNS, Row, Wrong, cells};
 use pagecast_core::readers::{
@@ -102,6 +103,14 @@ impl Recording {
         Ok((hits.requests, hits.hits, hits.bytes, hits.hit_bytes))
     }
 
+    /// Describe it, as JSON: `pagecast_core::describe::Description`. Reuse is exact up to `most_pages` pages.
+    fn describe(&self, py: Python<'_>, most_pages: usize) -> PyResult<String> {
+        let options = describe::Options { most_pages: most_pages.max(1), ..describe::Options::default() };
+        let described = interruptible(py, || describe::describe(&self.0, options))?;
+        let described = described.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+        Ok(serde_json::to_string(&described).expect("it has numbers and texts alone"))
+    }
+
     /// Its rows by time, a dictionary of columns for each 65,536.
     fn batches(&self) -> Batches {
         let names = self.0.processes().map(ToString::to_string).collect();
@@ -171,7 +180,7 @@ fn os_error(error: &io::Error) -> PyErr {
     }
 }
 
-/// Read a recording in another format.
+/// Read a recording in another format. With `operations`, programs are recorded, too, up to so many of their operations.
 #[pyfunction]
 #[pyo3(signature = (
     path,
@@ -182,6 +191,7 @@ fn os_error(error: &io::Error) -> PyErr {
     columns = None,
     strace_overhead = None,
     system_files = false,
+    operations = None,
     progress = None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
@@ -194,6 +204,7 @@ pub fn read_recording(
     columns: Option<String>,
     strace_overhead: Option<String>,
     system_files: bool,
+    operations: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Recording> {
     let overhead = strace_overhead.map(|text| Nanos::parse(&text)).transpose();
@@ -210,17 +221,39 @@ pub fn read_recording(
     let read = || {
         let input = Input::open(&path, &origin)?;
         is_open.set((input.read_bytes.clone(), input.stored_bytes)).expect("it is opened once");
-        named(format, &input)?.record(input, &options)
+        let format = named(format, &input, operations.is_some())?;
+        match (format.reader, operations) {
+            (Reader::Programs(read), Some(most)) => describe::drawn(&origin, &read(input, &options)?, most),
+            _ => format.record(input, &options),
+        }
     };
     reporting(py, progress, share, read)?.map(Recording).map_err(|error| refused(&error))
+}
+
+/// Draw a recording of so many requests with the statistics of a description, given as JSON.
+#[pyfunction]
+pub fn generate_recording(
+    py: Python<'_>,
+    origin: &str,
+    description: &str,
+    requests: u64,
+    seed: u64,
+) -> PyResult<Recording> {
+    let model: describe::Model = serde_json::from_str(description).map_err(|error| {
+        let text = error.to_string();
+        ScenarioError::new_err(format!("{origin}: is no description ({text}); make one with describe --out"))
+    })?;
+    let drawn = interruptible(py, || describe::generate(origin, &model, requests, seed))?;
+    drawn.map(Recording).map_err(|error| refused(&ReadError::of_trace(origin, &error)))
 }
 
 fn refused(error: &ReadError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-fn named(name: Option<&str>, input: &Input) -> Result<&'static Format, ReadError> {
-    let recordings = FORMATS.iter().filter(|format| !matches!(format.reader, Reader::Programs(_)));
+fn named(name: Option<&str>, input: &Input, programs: bool) -> Result<&'static Format, ReadError> {
+    let recordings =
+        FORMATS.iter().filter(|format| programs || !matches!(format.reader, Reader::Programs(_)));
     let known: Vec<&str> = recordings.map(|format| format.name).collect();
     let (found, what) = match name {
         Some(name) => (format_called(name), format!("there is no format `{name}`")),

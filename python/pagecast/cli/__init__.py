@@ -20,6 +20,8 @@ COMMANDS = {
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
     "convert": "pagecast.cli.convert",
+    "describe": "pagecast.cli.describe",
+    "generate": "pagecast.cli.generate",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "reproduce": "pagecast.cli.reproduce",
@@ -55,6 +57,7 @@ def cli(**_: Any) -> None:
       pagecast run scenario.toml --dir scratch        the same on this machine's kernel, in a temporary folder
       pagecast validate scenario.toml --dir scratch   both, and the error of the forecast
       pagecast compare before after                   two outputs of these commands side by side
+      pagecast describe app.strace                    what a recording is like, and the memory it wants
       pagecast grid --machine m.toml                  rates over file and record size, as iozone
       pagecast reproduce wrench-cache                 forecasts beside measured times
       pagecast cache status data                      files in the page cache of this machine

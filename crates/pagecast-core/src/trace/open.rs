@@ -27,7 +27,6 @@ impl Trace {
         Self(Arc::new(Inner { store, header, tables, lent: Lent::default() }))
     }
 
-    #[cfg(test)]
     pub(super) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }

@@ -49,6 +49,22 @@ struct Description {
     descriptors: u32,
 }
 
+/// The bytes of a file that an operation moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The file, whatever its names.
+    pub inode: u32,
+    /// The first byte.
+    pub offset: u64,
+    /// How many; as far as is known, where it goes up to the end of the file.
+    pub bytes: u64,
+    /// Written, or else read.
+    pub is_write: bool,
+}
+
+/// What an operation moves: nothing, a part of a file, or parts of two.
+pub type Moves = [Option<Placed>; 2];
+
 /// What is known of all files.
 #[derive(Debug, Default)]
 pub struct Sizes {
@@ -97,7 +113,13 @@ impl Sizes {
         })
     }
 
-    /// An operation of a process with this table of descriptors; `path` and `other` are the numbers of its paths.
+    /// The number of the path under which a file was first met, and the end of its last byte that was seen.
+    pub fn path_and_end(&self, inode: u32) -> (u32, u64) {
+        let inode = &self.inodes[inode as usize];
+        (inode.path, inode.end)
+    }
+
+    /// An operation of a process with this table of descriptors; `path` and `other` are the numbers of its paths. Gives what it moves.
     #[inline]
     pub fn note(
         &mut self,
@@ -105,14 +127,16 @@ impl Sizes {
         operation: &Operation,
         path: u32,
         other: u32,
-    ) -> Result<(), TraceError> {
+    ) -> Result<Moves, TraceError> {
         match &operation.action {
             Action::Read { offset, bytes, .. } => {
                 let bytes = bytes.map(|bytes| bytes.0);
-                self.at_position((table, operation.fd), path, *offset, bytes, false)
+                let placed = self.at_position((table, operation.fd), path, *offset, bytes, false)?;
+                Ok([Some(placed), None])
             }
             Action::Write { offset, bytes, .. } => {
-                self.at_position((table, operation.fd), path, *offset, Some(bytes.0), true)
+                let bytes = Some(bytes.0);
+                Ok([Some(self.at_position((table, operation.fd), path, *offset, bytes, true)?), None])
             }
             action => self.note_other(table, operation.fd, action, path, other),
         }
@@ -125,7 +149,8 @@ impl Sizes {
         action: &Action,
         path: u32,
         other: u32,
-    ) -> Result<(), TraceError> {
+    ) -> Result<Moves, TraceError> {
+        let mut moves = [None, None];
         match action {
             Action::Open { create, truncate, flags, .. } => {
                 self.open(path, *create, *truncate)?;
@@ -151,8 +176,11 @@ impl Sizes {
                 }
             }
             Action::Copy { offset, bytes, .. } => {
-                self.inode(path)?.read(*offset, bytes.map(|bytes| bytes.0));
-                self.inode(other)?.write(*offset, bytes.map_or(0, |bytes| bytes.0));
+                let bytes = bytes.map(|bytes| bytes.0);
+                let from = self.number(path)?;
+                moves[0] = Some(self.read(from, *offset, bytes));
+                let to = self.number(other)?;
+                moves[1] = Some(self.write(to, *offset, bytes.unwrap_or(0)));
             }
             Action::Truncate { size, .. } => {
                 let inode = self.of(table, fd, path)?;
@@ -179,29 +207,35 @@ impl Sizes {
             }
             Action::Fallocate { offset, bytes, .. } => self.of(table, fd, path)?.write(*offset, bytes.0),
             Action::Pattern(pattern) => {
-                let inode = self.of(table, fd, path)?;
+                let inode = self.number_of(table, fd, path)?;
                 let bytes = pattern.range.or(pattern.bytes).map(|bytes| bytes.0);
                 // A part that is read and written at random is read somewhere before it is written.
-                match pattern.write_share < 1.0 {
-                    true => inode.read(pattern.offset, bytes),
-                    false => inode.write(pattern.offset, bytes.unwrap_or(0)),
-                }
+                moves[0] = Some(match pattern.write_share < 1.0 {
+                    true => self.read(inode, pattern.offset, bytes),
+                    false => self.write(inode, pattern.offset, bytes.unwrap_or(0)),
+                });
             }
             Action::Readahead { .. } | Action::SyncFileRange { .. } | Action::Fadvise { .. } => {
                 self.of(table, fd, path)?.exists();
             }
             Action::Fsync { .. } | Action::Fdatasync { .. } => self.of(table, fd, path)?.exists(),
-            Action::Stream { call, .. } => self.stream(path, call)?,
+            Action::Stream { call, .. } => moves[0] = self.stream(path, call)?,
             Action::Mapped { call, .. } => match call {
                 MappedCall::Map | MappedCall::Unmap => self.of(table, fd, path)?.exists(),
                 call => {
                     let (offset, bytes) = call.part();
-                    self.of(table, fd, path)?.read(offset, bytes.map(|bytes| bytes.0));
+                    let inode = self.number_of(table, fd, path)?;
+                    let read = self.read(inode, offset, bytes.map(|bytes| bytes.0));
+                    moves[0] = match call {
+                        MappedCall::Read { .. } => Some(read),
+                        MappedCall::Write { .. } => Some(Placed { is_write: true, ..read }),
+                        _ => None,
+                    };
                 }
             },
             _ => {}
         }
-        Ok(())
+        Ok(moves)
     }
 
     /// A read or write, at the position of its descriptor if it has no offset.
@@ -213,31 +247,48 @@ impl Sizes {
         offset: Option<u64>,
         bytes: Option<u64>,
         writes: bool,
-    ) -> Result<(), TraceError> {
+    ) -> Result<Placed, TraceError> {
         let description = fd.and_then(|fd| self.open.get(&(table, fd)).copied());
         let Some(at) = description else {
-            let inode = self.inode(path)?;
-            match writes {
-                true => inode.write(offset.unwrap_or(inode.end), bytes.unwrap_or(0)),
-                false => inode.read(offset.unwrap_or(0), bytes),
-            }
-            return Ok(());
+            let inode = self.number(path)?;
+            return Ok(match writes {
+                true => {
+                    let end = self.inodes[inode as usize].end;
+                    self.write(inode, offset.unwrap_or(end), bytes.unwrap_or(0))
+                }
+                false => self.read(inode, offset.unwrap_or(0), bytes),
+            });
         };
         let description = &mut self.descriptions[at as usize];
-        let inode = &mut self.inodes[description.inode as usize];
+        let inode = description.inode;
         let start = match (writes && description.appends, offset) {
-            (true, _) => inode.end,
+            (true, _) => self.inodes[inode as usize].end,
             (false, Some(offset)) => offset,
             (false, None) => description.position,
         };
         if offset.is_none() {
             description.position = start.saturating_add(bytes.unwrap_or(0));
         }
-        match writes {
-            true => inode.write(start, bytes.unwrap_or(0)),
-            false => inode.read(start, bytes),
-        }
-        Ok(())
+        Ok(match writes {
+            true => self.write(inode, start, bytes.unwrap_or(0)),
+            false => self.read(inode, start, bytes),
+        })
+    }
+
+    /// A part of a file is read; without a number of bytes it is read up to its end.
+    #[inline]
+    fn read(&mut self, inode: u32, offset: u64, bytes: Option<u64>) -> Placed {
+        let file = &mut self.inodes[inode as usize];
+        file.read(offset, bytes);
+        let bytes = bytes.unwrap_or(file.end.saturating_sub(offset));
+        Placed { inode, offset, bytes, is_write: false }
+    }
+
+    /// A part of a file is written.
+    #[inline]
+    fn write(&mut self, inode: u32, offset: u64, bytes: u64) -> Placed {
+        self.inodes[inode as usize].write(offset, bytes);
+        Placed { inode, offset, bytes, is_write: true }
     }
 
     fn open(&mut self, path: u32, create: bool, truncate: bool) -> Result<(), TraceError> {
@@ -252,18 +303,20 @@ impl Sizes {
         Ok(())
     }
 
-    fn stream(&mut self, path: u32, call: &LibraryCall) -> Result<(), TraceError> {
+    fn stream(&mut self, path: u32, call: &LibraryCall) -> Result<Option<Placed>, TraceError> {
         match *call {
             LibraryCall::Open { mode, .. } => self.open(path, mode.creates(), mode.truncates())?,
             LibraryCall::Read { offset: Some(offset), bytes, .. } => {
-                self.inode(path)?.read(offset, bytes.map(|bytes| bytes.0));
+                let inode = self.number(path)?;
+                return Ok(Some(self.read(inode, offset, bytes.map(|bytes| bytes.0))));
             }
             LibraryCall::Write { offset: Some(offset), bytes, .. } => {
-                self.inode(path)?.write(offset, bytes.0)
+                let inode = self.number(path)?;
+                return Ok(Some(self.write(inode, offset, bytes.0)));
             }
             _ => {}
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The table has the file open through the descriptor.
@@ -296,17 +349,28 @@ impl Sizes {
 
     /// The file of a descriptor, or else of a path.
     fn of(&mut self, table: Table, fd: Option<Fd>, path: u32) -> Result<&mut Inode, TraceError> {
+        let number = self.number_of(table, fd, path)?;
+        Ok(&mut self.inodes[number as usize])
+    }
+
+    fn number_of(&mut self, table: Table, fd: Option<Fd>, path: u32) -> Result<u32, TraceError> {
         match fd.and_then(|fd| self.open.get(&(table, fd)).copied()) {
-            Some(at) => Ok(&mut self.inodes[self.descriptions[at as usize].inode as usize]),
-            None => self.inode(path),
+            Some(at) => Ok(self.descriptions[at as usize].inode),
+            None => self.number(path),
         }
     }
 
     /// The file of a path.
     #[inline]
     fn inode(&mut self, path: u32) -> Result<&mut Inode, TraceError> {
+        let number = self.number(path)?;
+        Ok(&mut self.inodes[number as usize])
+    }
+
+    #[inline]
+    fn number(&mut self, path: u32) -> Result<u32, TraceError> {
         self.names_up_to(path)?;
-        Ok(&mut self.inodes[self.names[path as usize] as usize])
+        Ok(self.names[path as usize])
     }
 
     fn names_up_to(&mut self, path: u32) -> Result<(), TraceError> {

@@ -110,6 +110,17 @@ impl Pattern {
         Bytes(range.0.min(u64::MAX - self.offset))
     }
 
+    /// How many calls it makes in a file of this size; one that ends with its time alone as many as it may begin until then or, if nothing
+    /// limits its rate, as many as its part has.
+    #[must_use]
+    pub fn most_calls(&self, size: Bytes) -> u64 {
+        match (self.bytes, self.time, self.rate) {
+            (None, Some(time), Some(rate)) => (time.as_seconds() * rate) as u64,
+            (None, Some(_), None) => self.range_within(size).0.div_ceil(self.call.0.max(1)),
+            _ => u64::MAX,
+        }
+    }
+
     /// True if another seed gives other calls.
     #[must_use]
     pub fn is_random(&self) -> bool {
