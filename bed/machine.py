@@ -119,7 +119,7 @@ stable_writes = {str(made.disk == "zram").lower()}
 
 
 def _null_disk(null: NullDisk, platform: str) -> str:
-    """Describe null_blk by its attributes and its queue; a durable write is a request without a cache, too."""
+    """Describe null_blk by its attributes and its queue; a durable write is a request."""
     queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
