@@ -338,8 +338,7 @@ fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Resul
         }
         Operation {
             action:
-                Action::Duplicate { .. }
-                | Action::Rename { .. }
+                Action::Rename { .. }
                 | Action::Link { .. }
                 | Action::Mkdir { .. }
                 | Action::Rmdir { .. }
