@@ -95,6 +95,15 @@ def test_a_recording_of_dd_moves_its_bytes(there, tmp_path):
     assert calls["dd.71", "write"] == 2
 
 
+def test_a_job_of_a_rate_does_not_sleep_after_its_runtime(there, tmp_path):
+    job = "[j]\ndirectory=/data\nrw=read\nsize=64k\nbs=4k\ntime_based\nruntime=1\nrate_iops=100\n"
+    (tmp_path / "rate.fio").write_text(job)
+    scenario = pc.Scenario.from_workload(tmp_path / "rate.fio", machine="wrench-cluster")
+    table = pc.run(scenario, dir=there).operations
+    assert sum(operation == "read" for operation in table["operation"]) >= 100
+    assert "sleep" not in table["operation"], "the rate alone fills the time"
+
+
 def test_duplicated_descriptors_share_their_position(there, tmp_path):
     (tmp_path / "twice.toml").write_text("""\
 [machine]
