@@ -3,9 +3,9 @@
 //! Each class of requests to each file has a quota, its share of all. Runs are drawn one after the other: file and class, as many runs as the
 //! quota is good for; the number of requests, as those of the class have it; and the place of the first: a page of the file that was used
 //! before, near a reuse distance of the class, or a new one. Each request is read or written as those of the file are, with a size of the
-//! class. The rest of a run follows its first request; a new run of several begins where no new run of its file has been. So the mix, the sizes, the classes and the
-//! times between requests have their distributions, and reuse has it for the starts of runs. Left out: how one run depends on the run
-//! before, and how sizes depend on the process and on the place in a run.
+//! class. The rest of a run follows its first request; a new run of several begins where no new run of its file has been. So the mix, the
+//! sizes, the classes and the times between requests have their distributions, and reuse has it for the starts of runs. Left out: how one
+//! run depends on the run before, and how sizes depend on the process and on the place in a run.
 
 use std::sync::Arc;
 
@@ -338,7 +338,7 @@ pub fn generate(origin: &str, model: &Model, requests: u64, seed: u64) -> Result
         }
         if is_new && length > 1 {
             // A gap, so that the next run is another one.
-            files.fresh[file] = offset.next_multiple_of(PAGE).saturating_add(PAGE);
+            files.fresh[file] = (offset / PAGE).saturating_add(2).saturating_mul(PAGE);
         }
     }
     writer.finish()

@@ -18,7 +18,7 @@ use super::need::Needs;
 /// So many operations of one process are asked for; a program that has more never ends, for all that we know.
 const MOST_OPERATIONS: usize = if cfg!(test) { 1000 } else { 5_000_000 };
 
-/// So many calls of a pattern are under way at once at most: each has a thread.
+/// So many calls or operations of a process are under way at once at most: each has a thread.
 const MOST_DEPTH: u32 = 1024;
 
 /// The longest buffer that is used again and again.
@@ -103,8 +103,9 @@ impl PlannedProcess {
 
     /// How many threads make its calls at once, at most.
     pub fn threads(&self) -> usize {
-        let depth = |step: &Step| match step.operation.action {
-            Action::Pattern(ref pattern) => pattern.depth as usize,
+        let depth = |step: &Step| match (&step.operation.action, step.operation.depth) {
+            (Action::Pattern(pattern), _) => pattern.depth as usize,
+            (_, Some(depth)) => depth.get() as usize,
             _ => 1,
         };
         self.steps.iter().map(depth).max().unwrap_or(1).max(1)
@@ -343,7 +344,12 @@ fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Resul
         Operation { action: Action::Pattern(pattern), .. } if pattern.depth > MOST_DEPTH => {
             format!("a pattern with a `depth` of {}, for each of which a thread is needed,", pattern.depth)
         }
-        Operation { depth: Some(_), .. } => format!("a {name} with `depth`"),
+        Operation { depth: Some(depth), action: Action::Read { .. } | Action::Write { .. }, .. }
+            if depth.get() <= MOST_DEPTH =>
+        {
+            return Ok(());
+        }
+        Operation { depth: Some(depth), .. } => format!("a {name} with a `depth` of {depth}"),
         Operation { fd: Some(_), action: Action::Copy { .. } | Action::Mapped { .. }, .. } => {
             format!("a {name} with `fd`")
         }
@@ -507,7 +513,7 @@ mod tests {
         };
         let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
         let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync });
-        assert_eq!(depth, "x.toml: a fsync with `depth` cannot be run for real; simulate it");
+        assert_eq!(depth, "x.toml: a fsync with a `depth` of 4 cannot be run for real; simulate it");
         let stat = Action::Stat { path: "/data/f".into() };
         assert_eq!(with(stat.into()), "x.toml: a stat cannot be run for real; simulate it");
     }

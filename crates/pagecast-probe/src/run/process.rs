@@ -4,6 +4,7 @@
 //! allocates, and no path is put together. Work that is not the program's own (looking at files for the table of residency) happens between
 //! operations.
 
+mod asynchronous;
 mod copies;
 mod failures;
 mod mapped;
@@ -153,9 +154,18 @@ impl<'a, I: Streams> Runner<'a, I> {
     pub fn run(&mut self) -> Result<(), Halt> {
         self.zero = self.shared.gate.pass(self.at)?;
         self.sleep_until(self.zero + self.process.start)?;
-        for (index, step) in self.process.steps.iter().enumerate() {
+        let steps = &self.process.steps;
+        let mut next = 0;
+        while let Some(step) = steps.get(next) {
             if self.shared.gate.is_stopped() {
                 return Err(Halt::Stopped);
+            }
+            let index = next;
+            let batch = steps[next..].iter().take_while(|step| step.operation.depth.is_some()).count();
+            next += batch.max(1);
+            if batch > 0 {
+                self.at_once(index, &steps[index..next])?;
+                continue;
             }
             if let Some(time) = step.operation.not_before {
                 self.sleep_until(self.zero + self.process.start + time)?;

@@ -16,7 +16,7 @@ use crate::io::{Direction, Memory, Offsets, Streams, Times, Transfer, transfer};
 use crate::run::plan::Step;
 
 /// The stack of a thread that makes calls.
-const STACK: usize = 128 << 10;
+pub(super) const STACK: usize = 128 << 10;
 
 /// What all threads of a pattern know.
 struct Making<'a, I: Streams> {

@@ -368,3 +368,17 @@ fn run_operations(operations: &[Operation]) -> Result<Vec<Row>, Box<RunError>> {
     one.program = std::sync::Arc::new(operations.to_vec());
     run_process(Costs::default(), &[file("/data/f", 100)], one, None).map(|(rows, ..)| rows)
 }
+
+#[test]
+fn operations_at_once_have_rows_in_their_order() {
+    let at_once = |action: Action| Operation { depth: std::num::NonZeroU32::new(2), ..action.into() };
+    let mut operations: Vec<_> = (0..7_u64).map(|at| at_once(read_at(Some(at * 10), at + 1))).collect();
+    operations.push(Action::Drain.into());
+    operations.push(at_once(write("/data/f", 8, None)));
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes)).collect();
+    assert_eq!(moved[..3], [(0, 1), (10, 2), (20, 3)]);
+    assert_eq!((moved[7], moved[8]), ((0, 0), (100, 8)));
+    let beyond = run_operations(&[at_once(read_at(Some(99), 5))]).unwrap_err().to_string();
+    assert!(beyond.contains("/data/f"), "{beyond}");
+}
