@@ -205,14 +205,16 @@ impl Plan {
         };
         let mut program = process.program.start().map_err(failed)?;
         let (mut steps, mut open) = (Vec::new(), OpenStreams::default());
+        let mut earliest = Nanos::ZERO;
         loop {
-            let next = program.next(Nanos::ZERO).map_err(failed)?;
+            let next = program.next(earliest).map_err(failed)?;
             let operation = match next.filter(|next| !matches!(next.action, Action::Exit)) {
                 Some(operation) => operation,
                 None => break,
             };
             check_library(job, process, &operation)?;
             check_known(job, process, &operation)?;
+            earliest = earliest_end(earliest, &operation);
             open.note(&operation.action);
             if steps.len() == MOST_OPERATIONS {
                 let (place, process) = (job.origin.to_owned(), process.name.clone());
@@ -326,6 +328,15 @@ fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Res
     }
 }
 
+/// When an operation ends at the earliest, where storage takes no time: programs that look at the clock are asked at such times.
+fn earliest_end(before: Nanos, operation: &Operation) -> Nanos {
+    let start = before.max(operation.not_before.unwrap_or_default());
+    match operation.action {
+        Action::Sleep { time } | Action::Compute { time } => Nanos(start.0.saturating_add(time.0)),
+        _ => start,
+    }
+}
+
 /// Refuses what only a simulation can do so far.
 fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
     let name = operation.action.name();
@@ -344,8 +355,7 @@ fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Resul
         }
         Operation {
             action:
-                Action::Duplicate { .. }
-                | Action::Rename { .. }
+                Action::Rename { .. }
                 | Action::Link { .. }
                 | Action::Mkdir { .. }
                 | Action::Rmdir { .. }
@@ -506,6 +516,21 @@ mod tests {
         assert_eq!(depth, "x.toml: a fsync with a `depth` of 4 cannot be run for real; simulate it");
         let stat = Action::Stat { path: "/data/f".into() };
         assert_eq!(with(stat.into()), "x.toml: a stat cannot be run for real; simulate it");
+    }
+
+    #[test]
+    fn a_program_is_asked_at_the_earliest_time_at_which_it_can_be() {
+        let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
+        let sleep = Operation::from(Action::Sleep { time: Nanos(5) });
+        let late = Operation { not_before: Some(Nanos(100)), ..fsync.clone() };
+        let ends: Vec<u64> = [fsync.clone(), sleep, late, fsync]
+            .iter()
+            .scan(Nanos::ZERO, |now, operation| {
+                *now = earliest_end(*now, operation);
+                Some(now.0)
+            })
+            .collect();
+        assert_eq!(ends, [0, 5, 100, 100]);
     }
 
     #[test]

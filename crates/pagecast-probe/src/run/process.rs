@@ -16,6 +16,8 @@ mod tests;
 
 use std::io;
 use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
@@ -49,17 +51,25 @@ pub(super) struct Shared<'a, I: Streams> {
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
 }
 
-/// A file that the process has open.
+/// A file that the process has open: an open file description, which duplicates share.
 pub(super) struct Handle<F> {
     pub file: F,
     flags: OpenFlags,
     /// Where a read or write without an offset begins, if it is a descriptor's.
-    position: u64,
+    position: AtomicU64,
 }
 
 impl<F> Handle<F> {
-    fn new(file: F, flags: OpenFlags) -> Self {
-        Self { file, flags, position: 0 }
+    fn new(file: F, flags: OpenFlags) -> Arc<Self> {
+        Arc::new(Self { file, flags, position: AtomicU64::new(0) })
+    }
+
+    fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    fn seek(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
     }
 }
 
@@ -90,7 +100,7 @@ pub(super) struct Runner<'a, I: Streams> {
     process: &'a PlannedProcess,
     zero: Nanos,
     buffer: Memory,
-    handles: FxHashMap<u32, Handle<I::File>>,
+    handles: FxHashMap<u32, Arc<Handle<I::File>>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
@@ -232,8 +242,8 @@ impl<'a, I: Streams> Runner<'a, I> {
                 self.on_file(step, |io, file| io.readahead(file, offset, length))
             }
             &Action::Seek { offset, .. } => {
-                let Some(handle) = self.handles.get_mut(&key(step)) else { return Err(self.not_open(step)) };
-                handle.position = offset;
+                let Some(handle) = self.handles.get(&key(step)) else { return Err(self.not_open(step)) };
+                handle.seek(offset);
                 Ok(nothing)
             }
             Action::Close { .. } => {
@@ -278,9 +288,14 @@ impl<'a, I: Streams> Runner<'a, I> {
             }
             // Nothing is under way beside it.
             Action::Drain => Ok(nothing),
+            &Action::Duplicate { to, .. } => {
+                let Some(handle) = self.handles.get(&key(step)) else { return Err(self.not_open(step)) };
+                let handle = Arc::clone(handle);
+                self.handles.insert(DESCRIPTORS | to.0, handle);
+                Ok(nothing)
+            }
             Action::Exit => unreachable!("a program ends before it"),
-            Action::Duplicate { .. }
-            | Action::Rename { .. }
+            Action::Rename { .. }
             | Action::Link { .. }
             | Action::Mkdir { .. }
             | Action::Rmdir { .. }
@@ -326,7 +341,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         let length = self.length(step)?;
         let is_descriptor = step.operation.fd.is_some();
         let at_position = offset.is_none();
-        let offset = offset.unwrap_or(self.handles[&key(step)].position);
+        let offset = offset.unwrap_or(self.handles[&key(step)].position());
         let left = length.saturating_sub(offset);
         let asked = bytes.map_or(left, |bytes| bytes.0);
         let bytes = match (flags.is_direct(), is_descriptor) {
@@ -336,7 +351,7 @@ impl<'a, I: Streams> Runner<'a, I> {
             (false, false) => asked,
         };
         if at_position && is_descriptor {
-            self.handles.get_mut(&key(step)).expect("it is open").position = offset + bytes;
+            self.handles[&key(step)].seek(offset + bytes);
         }
         let done = Done { offset, bytes, flags, ..Done::default() };
         if offset.saturating_add(bytes) > length {
@@ -362,12 +377,12 @@ impl<'a, I: Streams> Runner<'a, I> {
         let flags = self.handle(step, step.file, true)?;
         let (appends, is_descriptor) = (flags.has(OpenFlag::Append), step.operation.fd.is_some());
         // Wherever it was to begin, the kernel appends.
-        let position = is_descriptor.then(|| self.handles[&key(step)].position);
+        let position = is_descriptor.then(|| self.handles[&key(step)].position());
         let at = offset.or(position).filter(|_| !appends);
         let at_position = offset.is_none();
         let offset = at.map_or_else(|| self.length(step), Ok)?;
         if at_position && is_descriptor {
-            self.handles.get_mut(&key(step)).expect("it is open").position = offset + bytes.0;
+            self.handles[&key(step)].seek(offset + bytes.0);
         }
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);

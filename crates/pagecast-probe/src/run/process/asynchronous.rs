@@ -92,10 +92,10 @@ impl<I: Streams> Runner<'_, I> {
         let flags = self.handle(step, step.file, is_write)?;
         let length = self.length(step)?;
         let is_descriptor = step.operation.fd.is_some();
-        let handle = self.handles.get_mut(&key(step)).expect("it is open");
+        let handle = &self.handles[&key(step)];
         let at = match offset {
             Some(offset) => offset,
-            None if is_descriptor => handle.position,
+            None if is_descriptor => handle.position(),
             None if is_write => length,
             None => 0,
         };
@@ -106,7 +106,7 @@ impl<I: Streams> Runner<'_, I> {
             asked => asked,
         };
         if offset.is_none() && is_descriptor {
-            handle.position = at + bytes;
+            handle.seek(at + bytes);
         }
         let call = match step.operation.action {
             Action::Read { call, .. } | Action::Write { call, .. } => call,

@@ -337,6 +337,27 @@ fn a_descriptor_has_a_position_and_ends_with_its_file() {
     assert!(run_operations(&closed).unwrap_err().to_string().contains("Bad file descriptor"));
 }
 
+#[test]
+fn a_duplicate_shares_the_position_and_outlives_the_first() {
+    let through = |fd, action: Action| Operation { fd: Some(Fd(fd)), ..action.into() };
+    let path: std::sync::Arc<str> = "/data/f".into();
+    let open =
+        Action::Open { path: path.clone(), create: false, truncate: false, flags: OpenFlags::default() };
+    let operations = [
+        through(3, open),
+        through(3, Action::Duplicate { path: path.clone(), to: Fd(1) }),
+        through(3, read_at(None, 30)),
+        through(1, read_at(None, 30)),
+        through(3, Action::Close { path: path.clone() }),
+        through(1, read_at(None, 60)),
+    ];
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes)).collect();
+    assert_eq!((moved[2], moved[3], moved[5]), ((0, 30), (30, 30), (60, 40)));
+    let of_none = run_operations(&[through(3, Action::Duplicate { path, to: Fd(1) })]);
+    assert!(of_none.unwrap_err().to_string().contains("Bad file descriptor"));
+}
+
 fn read_at(offset: Option<u64>, bytes: u64) -> Action {
     let bytes = Some(Bytes(bytes));
     Action::Read { path: "/data/f".into(), offset, bytes, call: None, vector: 1, buffer: Buffer::Reused }
