@@ -17,6 +17,7 @@ MOST_FILES = 3
 LAYERS = (
     ("cli",),
     ("studies", "validation", "outputs"),
+    ("description",),
     ("comparison",),
     ("report", "benchmark", "grid"),
     ("plot", "calibration", "cache", "simpy"),

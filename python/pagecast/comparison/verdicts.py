@@ -1,4 +1,4 @@
-"""Judges a forecast of a case: its total time, and its levels of dirty and cached memory."""
+"""Judges a forecast of a case: its total time, its levels of dirty and cached memory, its latencies."""
 
 from dataclasses import dataclass
 
@@ -44,6 +44,8 @@ class Verdict:
         Tolerance of the case.
     dirty, cached : LevelVerdict or None
         None where the level is not known.
+    latency : Check or None
+        The median that is furthest off, of operations that are done often; None where none is.
     """
 
     case: str
@@ -55,6 +57,7 @@ class Verdict:
     tolerance: Tolerance
     dirty: LevelVerdict | None
     cached: LevelVerdict | None
+    latency: Check | None = None
 
     @property
     def total(self) -> Check:
@@ -65,14 +68,16 @@ class Verdict:
 
     @property
     def standing(self) -> Standing:
-        """The worst of total time, dirty and cached memory; a level that is not known does not count.
+        """The worst of total time, dirty and cached memory, and latency; what is not known does not count.
 
         Where the time is not judged, levels over that time are not either.
         """
         if self.total.standing is Standing.NOT_JUDGED:
             return Standing.NOT_JUDGED
-        levels = (level.check for level in (self.dirty, self.cached) if level is not None)
-        return max((check.standing for check in (self.total, *levels)), key=list(Standing).index)
+        levels = [level.check for level in (self.dirty, self.cached) if level is not None]
+        latencies = [] if self.latency is None else [self.latency]
+        checks = (self.total, *levels, *latencies)
+        return max((check.standing for check in checks), key=list(Standing).index)
 
     @property
     def allowed(self) -> float:
@@ -96,7 +101,7 @@ class Verdict:
 
     @property
     def is_within(self) -> bool:
-        """Whether all three are judged and within the allowed error."""
+        """Whether all that is known is judged and within the allowed error."""
         return self.standing in (Standing.WITHIN, Standing.BY_SPREAD)
 
     @property
@@ -119,6 +124,11 @@ class Verdict:
             "total_verdict": self.total.standing.value,
             **_level_dict("dirty", self.dirty, self.tolerance.dirty),
             **_level_dict("cached", self.cached, self.tolerance.cached),
+            "latency_tolerance": self.tolerance.latency,
+            "latency_error": self.latency and self.latency.off,
+            "latency_between_runs": self.latency and self.latency.between_runs,
+            "latency_allowed": self.latency and self.latency.allowed,
+            "latency_verdict": self.latency and self.latency.standing.value,
             "is_within": self.is_within,
             "is_by_spread": self.is_by_spread,
         }

@@ -11,6 +11,7 @@ from pagecast.comparison.rows import MEASURED, TOTAL, Row
 from pagecast.comparison.standing import Check
 from pagecast.comparison.verdicts import LevelVerdict, Verdict
 from pagecast.validation.case import Validated
+from pagecast.validation.percentiles import judged
 
 if TYPE_CHECKING:
     from pagecast.running import Measured
@@ -117,6 +118,7 @@ def verdict(
         tolerance=tolerance,
         dirty=level_verdict(dirty, validated.case.name, model, tolerance.dirty),
         cached=level_verdict(cached, validated.case.name, model, tolerance.cached),
+        latency=judged(validated, model, tolerance),
     )
 
 

@@ -15,6 +15,7 @@ from pagecast.validation import comparing
 from pagecast.validation.plateaus import settled
 
 if TYPE_CHECKING:
+    from pagecast.comparison.standing import Check
     from pagecast.comparison.verdicts import LevelVerdict, Verdict
     from pagecast.validation.outcome import Outcome
 
@@ -52,6 +53,8 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
     for name, level in (("dirty", verdict.dirty), ("cached", verdict.cached)):
         if level is not None and level.check.standing is verdict.standing:
             found.append(_level_reason(name, level))
+    if verdict.latency is not None and verdict.latency.standing is verdict.standing:
+        found.append(_latency_reason(verdict.latency))
     return () if verdict.standing is Standing.WITHIN else tuple(found)
 
 
@@ -67,6 +70,15 @@ def _total_reason(verdict: "Verdict") -> str:
             f"{signed_percent(verdict.error_without_waiting)} %"
         )
     return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
+
+
+def _latency_reason(check: "Check") -> str:
+    if check.standing is Standing.NOT_JUDGED:
+        return (
+            f"the median of an operation differs by {percent(check.between_runs or 0.0)} % from run to run, "
+            f"the tolerance is {percent(check.tolerance)} %"
+        )
+    return f"the median of an operation off by {percent(check.off)} %, allowed is {percent(check.allowed)} %"
 
 
 def _level_reason(name: str, level: "LevelVerdict") -> str:

@@ -10,6 +10,7 @@ from pagecast.comparison.standing import Standing
 from pagecast.comparison.verdicts import Verdict
 from pagecast.validation.case import Validated
 from pagecast.validation.details import RunOperation
+from pagecast.validation.percentiles import percentiles
 from pagecast.validation.plateaus import settled
 from pagecast.validation.residency import CachedFile
 
@@ -69,6 +70,7 @@ class Outcome(outcome.Outcome):
             "dirty_levels": [each.as_dict(tolerances[each.case].dirty) for each in self.dirty],
             "cached_levels": [each.as_dict(tolerances[each.case].cached) for each in self.cached],
             "operations": [each.as_dict() for each in self.operations],
+            "percentiles": [one.as_dict() for each in self.validated for one in percentiles(each)],
             "cached_files": [each.as_dict() for each in self.files],
             "plateaus": [pair.as_dict() for pair in settled(self.validated)],
             "failures": list(self.failures),

@@ -19,6 +19,7 @@ from pagecast.validation.outcome import Outcome
 from pagecast.validation.plateaus import settled
 from pagecast.validation.tables import (
     files_table,
+    latency_table,
     levels_table,
     operations_table,
     verdicts_table,
@@ -116,6 +117,7 @@ def _case(outcome: Outcome, validated: "Validated", name: str) -> Section:
     found = (
         plateau_table(settled([validated])),
         operations_table(outcome, validated) if rows else None,
+        latency_table(outcome, validated),
     )
     return Section(
         case.name,
@@ -146,6 +148,7 @@ def printed(outcome: Outcome) -> Iterator[Table | None]:
     """Give the tables of a terminal; those of operations of a single case only."""
     if len(outcome.validated) == 1:
         yield operations_table(outcome, outcome.validated[0], most=MOST_OPERATIONS)
+        yield latency_table(outcome, outcome.validated[0], most=MOST_OPERATIONS)
     yield levels_table(outcome, "dirty")
     yield levels_table(outcome, "cached")
     yield files_table(outcome)

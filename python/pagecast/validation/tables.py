@@ -15,12 +15,13 @@ from pagecast.comparison.verdicts import LevelVerdict
 from pagecast.report.document import Table
 from pagecast.validation import comparing, details
 from pagecast.validation.case import Validated
+from pagecast.validation.percentiles import FEWEST, NAMES, Percentile, percentiles
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome
     from pagecast.validation.residency import CachedFile
 
-__all__ = ["files_table", "levels_table", "operations_table", "verdicts_table"]
+__all__ = ["files_table", "latency_table", "levels_table", "operations_table", "verdicts_table"]
 
 _SHOWN: Final = {
     Standing.WITHIN: "within",
@@ -130,6 +131,64 @@ def operations_table(outcome: "Outcome", validated: Validated, *, most: int | No
         f"1 ms count in the total only.{few}",
         is_long=most is None and len(lines) > MOST_OPERATIONS,
     )
+
+
+def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None = None) -> Table | None:
+    """Make the table of percentiles of a case; None where nothing is done often enough.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    validated : Validated
+    most : int, optional
+        Show so many operations only, those of which there are most.
+    """
+    found: dict[tuple[str, str, str], dict[str, dict[str, Percentile]]] = {}
+    for one in percentiles(validated):
+        key = (one.process, one.operation, one.path)
+        found.setdefault(key, {}).setdefault(one.name, {})[one.model] = one
+    if not found:
+        return None
+    often = sorted(found, key=lambda key: _any(found[key]).n, reverse=True)[:most]
+    lines = [
+        (
+            *key,
+            f"{_any(found[key]).n:,}",
+            *(
+                cell
+                for name in NAMES
+                for cell in (
+                    _microseconds(_any({name: found[key][name]}).measured_s) if name in found[key] else "",
+                    *(
+                        signed_percent(found[key][name][model].error)
+                        if model in found[key].get(name, {})
+                        else ""
+                        for model in outcome.models
+                    ),
+                )
+            ),
+        )
+        for key in often
+    ]
+    models = [_heading(model) for model in outcome.models]
+    few = f" The {len(often)} of {len(found)} that are done most often." if len(often) < len(found) else ""
+    return Table(
+        title=f"{validated.case.name}: percentiles in microseconds, and errors in %",
+        columns=("process", "operation", "file", "n", *(each for name in NAMES for each in (name, *models))),
+        rows=lines,
+        text_columns=3,
+        note=f"Of operations of which there are {FEWEST} or more; means over {_counted(outcome)}. p50 is "
+        f"judged: {percent(validated.case.tolerance.latency)} % are allowed, or what runs differ.{few}",
+        is_long=most is None and len(lines) > MOST_OPERATIONS,
+    )
+
+
+def _microseconds(time_s: float) -> str:
+    return f"{1e6 * time_s:,.{1 if time_s < 1e-4 else 0}f}"
+
+
+def _any(of_names: dict[str, dict[str, Percentile]]) -> Percentile:
+    return next(iter(next(iter(of_names.values())).values()))
 
 
 def _longest(

@@ -50,6 +50,23 @@ def files(*rows):
     return Columns({"process": process, "index": index, "path": path, "cached_bytes": cached_bytes})
 
 
+def no_latency():
+    """Give a table of latencies without rows."""
+    return latency([])
+
+
+def latency(rows):
+    """Make a table of latencies of rows of process, operation, path, count and percentiles in seconds."""
+    names = ("process", "operation", "path", "count", "p50_s", "p90_s", "p99_s")
+    columns = (
+        dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        if rows
+        else {name: [] for name in names}
+    )
+    numbers = {name: np.array(columns[name], dtype=float) for name in names[3:]}
+    return Columns({**columns, **numbers})
+
+
 def no_trace():
     return Columns({"time_s": np.array([]), "event": [], "task": [], "text": []})
 
@@ -82,6 +99,7 @@ class Forecast(Tables):
     is_measured: bool = False
     end_s: float = 1.0
     files: Columns = field(default_factory=files)
+    latency: Columns = field(default_factory=no_latency)
 
 
 @dataclass
@@ -100,6 +118,7 @@ class Run(Tables):
     trace: Columns = field(default_factory=no_trace)
     processor_pressure: float = 0.0
     files: Columns = field(default_factory=files)
+    latency: Columns = field(default_factory=no_latency)
 
     @property
     def samples(self):
