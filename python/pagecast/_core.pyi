@@ -74,6 +74,7 @@ __all__ = [
     "fseek",
     "fsync",
     "fwrite",
+    "generate_recording",
     "json_schema",
     "memory_counters",
     "mmap",
