@@ -89,7 +89,7 @@ class Description:
     _tables: Mapping[str, Columns]
 
     def table(self, name: str) -> Columns:
-        """Give a table: see `TABLES`, and docs/reference/describe.md for its columns.
+        """Give a table: see `TABLES`, and docs/guides/describe.md for its columns.
 
         Parameters
         ----------
