@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from pathlib import Path
 
 import click
@@ -102,6 +103,7 @@ def command(
         for table in summary_tables(description):
             print_table(table, console)
         print_ending(conclusion(description), [], console)
+    sys.stdout.flush()  # what goes to stderr comes after it, wherever both go
     for note in description.notes:
         click.echo(f"Note: {note}", err=True)
     if out is not None:

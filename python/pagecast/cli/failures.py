@@ -54,9 +54,9 @@ def _run(command: click.Command, arguments: Sequence[str], stopped: Stopped) -> 
             return shell_complete(command, {}, NAME, COMPLETION, instruction)
         # Not `command.main`: it ends with 1 when a pipe is closed, and that is no error.
         with command.make_context(NAME, list(arguments)) as context:
-            command.invoke(context)
+            code = _invoked(command, context)
         sys.stdout.flush()
-        return ExitCode.OK
+        return code
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -75,6 +75,15 @@ def _run(command: click.Command, arguments: Sequence[str], stopped: Stopped) -> 
     except BaseException as error:  # a broken promise of the core (a Rust panic) is no `Exception`
         # On its way an interruption may have become another failure.
         return _interrupted() if stopped.is_heard else _failure(error)
+
+
+def _invoked(command: click.Command, context: click.Context) -> int:
+    """Do what the context says; gives the exit code, with what is printed perhaps still in a buffer."""
+    try:
+        command.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return ExitCode.OK
 
 
 def _interrupted() -> int:

@@ -100,9 +100,17 @@ def _left_out(rows: int, hidden: int) -> Iterator[str]:
         yield f"{hidden:,} operations that took no time are not shown; --all shows them."
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the command: rich would end Python with 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the error go on to whoever ends the command."""
+        raise
+
+
 def new_console() -> Console:
     """Give a console on stdout as wide as the terminal; a pipe has no width, so nothing is cut there."""
-    console = Console(highlight=False)
+    console = _Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _PIPE_COLUMNS
     return console
