@@ -14,6 +14,8 @@ use crate::policy::kernel::filemap::readahead::leave_ahead;
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
+use crate::policy::kernel::jbd2::checkpoint::journal_data;
+use crate::policy::kernel::jbd2::commit::{begin_commits, end_commit, step_commit};
 use crate::policy::kernel::model::caps::{let_go, set_caps};
 use crate::policy::kernel::model::checks::check_books;
 use crate::policy::kernel::model::context::Context;
@@ -35,7 +37,7 @@ use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Way};
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
@@ -99,6 +101,12 @@ impl Kernel {
             release_followers(&mut self.context(now, out));
         }
         go_on_with_due(&mut self.context(now, out));
+        commit_due(&mut self.context(now, out));
+        // What a journal has sent meanwhile goes to its disk at this instant.
+        while let Some(device) = self.ext4.has_sent.pop() {
+            self.write_back_device(now, device.0 as usize, out);
+            commit_due(&mut self.context(now, out));
+        }
         // Rates need the dirty level after submission and the writers that have begun; caps need the rates.
         self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
         if !self.clock.is_put_off {
@@ -135,6 +143,7 @@ impl Kernel {
         let survey = self.caps.survey(&self.pages, &self.write_back, &self.tasks);
         let slopes = Slopes { written: self.block.write_rate(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, next_update(&self.write_back, now));
+        next = earlier(earlier(next, self.ext4.next_commit()), self.block.next_completion());
         next = earlier(next, self.write_back.next_stats_flush(&self.block, &self.tasks));
         for wb in self.write_back.wbs.iter().flatten() {
             next = earlier(next, wb.measure_at);
@@ -175,20 +184,29 @@ impl Kernel {
         check_books(&self.pages, &self.write_back, &self.block, &self.tasks);
     }
 
-    /// Ends the first unit of a device's queue and wakes the tasks that waited for it.
+    /// Ends the first unit of a device's queue, whose bytes have moved.
     pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         let mut transfer =
             self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
         apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
-        for waiter in self.block.queues[device].pop().waiters {
-            end_wait(&mut self.context(now, out), waiter);
+        self.block.unit_moved(device, now);
+        self.end_requests(now, device, out);
+    }
+
+    /// Wakes the tasks whose requests the device has completed.
+    fn end_requests(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        while let Some(waiters) = self.block.queues[device].take_completed(now) {
+            for waiter in waiters {
+                end_wait(&mut self.context(now, out), waiter);
+            }
         }
     }
 
     /// Lets the flushers of a device submit, and starts the next unit of its queue.
     pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         self.block.look_at_wbt(&self.tasks, now, device);
+        self.end_requests(now, device, out);
         for at in self.write_back.wbs_at(device) {
             if self.flushers.is_about_to_look(&self.pages, &self.block, now, at) {
                 settle_visited(&mut self.context(now, &mut Actions::default()), at);
@@ -302,6 +320,10 @@ pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
         }
         match step(cx, operation) {
             Next::Run(end) => {
+                let dirties = cx.tasks[operation].run.dirties();
+                let Some(end) = (if dirties { journal_data(cx, operation, end) } else { Some(end) }) else {
+                    return;
+                };
                 if !begin_run(cx, operation, end) {
                     return;
                 }
@@ -328,6 +350,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::Beside { .. } => step_beside(cx, operation),
         Kind::Sync { .. } => step_sync(cx, operation),
         Kind::SyncRange { .. } => step_sync_range(cx, operation),
+        Kind::Commit { .. } => step_commit(cx, operation),
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
@@ -355,6 +378,10 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
         }
         Kind::DontNeed => end_dont_need(cx, operation, task),
         Kind::ReadAhead { .. } => None,
+        Kind::Commit { device, .. } => {
+            end_commit(cx, device).into_iter().for_each(|waiter| end_wait(cx, waiter));
+            None
+        }
         Kind::Beside { of, way } => {
             let parent = cx.tasks.get_mut(of).expect("who waits is under way");
             let part = if way == Way::Write { Part::DeviceWrite } else { Part::DeviceRead };
@@ -371,13 +398,17 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
 /// Ends a wait of an operation, or one of several.
 fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
-    if let Kind::Sync { files, .. } = &mut task.kind
+    if let Kind::Sync { files, .. } | Kind::Commit { phase: Phase::Written { files }, .. } = &mut task.kind
         && *files > 1
     {
         *files -= 1;
         return;
     }
-    let part = if let Stage::Commit(_) = task.stage { Part::Journal } else { Part::DeviceWrite };
+    let part =
+        if matches!(task.stage, Stage::Commit | Stage::Room) { Part::Journal } else { Part::DeviceWrite };
+    if task.stage == Stage::Room {
+        task.stage = Stage::Start;
+    }
     task.outcome.parts.add(part, cx.now - task.since);
     drive(cx, operation);
 }
@@ -434,6 +465,14 @@ fn release_followers(cx: &mut Context<'_>) {
         let task = cx.tasks.get_mut(operation).expect("it is there");
         task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
         drive(cx, operation);
+    }
+}
+
+/// Begins the commits that are due.
+fn commit_due(cx: &mut Context<'_>) {
+    for operation in begin_commits(cx) {
+        let is_writer = !matches!(cx.tasks[operation].kind, Kind::Commit { .. });
+        if is_writer { end_wait(cx, operation) } else { drive(cx, operation) }
     }
 }
 

@@ -60,10 +60,20 @@ impl Block {
         self.queues.iter().all(|queue| queue.wbt.is_none() && queue.is_empty() && queue.transfer.is_none())
     }
 
-    /// The write rate of all devices, in bytes per second.
+    /// The rate at which all devices write pages, in bytes per second.
     pub fn write_rate(&self) -> f64 {
-        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
-        transfers.map(|transfer| transfer.rate).sum()
+        self.queues.iter().filter_map(Queue::rate).sum()
+    }
+
+    /// Notes that the bytes of the first unit of a device have moved: its requests are complete after the device's latency.
+    pub fn unit_moved(&mut self, device: usize, now: Nanos) {
+        let latency = self.config.host.disks.get(device).map_or(Nanos::ZERO, |disk| disk.write_latency);
+        self.queues[device].pop(now + latency);
+    }
+
+    /// The time at which the next requests that somebody waits for are complete.
+    pub fn next_completion(&self) -> Option<Nanos> {
+        self.queues.iter().filter_map(Queue::next_completion).min()
     }
 
     /// True if pages of a file are being written to its device. A task that adds pages to the file then shares the lock of its page
@@ -71,7 +81,7 @@ impl Block {
     pub fn is_being_written(&self, file: &FileView) -> bool {
         let queue = &self.queues[file.device.0 as usize];
         let unit = queue.front().filter(|_| queue.transfer.is_some());
-        unit.is_some_and(|unit| unit.file == file.id)
+        unit.is_some_and(|unit| unit.file == Some(file.id))
     }
 
     /// The queue of the device of a wb.

@@ -53,6 +53,7 @@ pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: B
     forget_read_ahead(cx, request.operation, file.id, size.0);
     let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
     let cut = cx.ext4.cut_from(cx.pages, &file, size.0);
+    cx.ext4.note_cut(cx.now, &file, size.0);
     cx.pages.truncate(file.id, size.0);
     cx.pages.cut_folios(file.id, size.0);
     cx.flushers.flusher_of(cx.write_back, &file).untag(file.id, size.0, u64::MAX);
