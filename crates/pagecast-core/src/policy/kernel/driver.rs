@@ -190,14 +190,16 @@ impl Kernel {
             self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
         apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
-        self.block.unit_moved(device, now);
+        let nobody_waits = self.block.unit_moved(device, now);
+        nobody_waits.iter().for_each(|unit| self.ext4.note_written_back(now, device, unit));
         self.end_requests(now, device, out);
     }
 
     /// Wakes the tasks whose requests the device has completed.
     fn end_requests(&mut self, now: Nanos, device: usize, out: &mut Actions) {
-        while let Some(waiters) = self.block.queues[device].take_completed(now) {
-            for waiter in waiters {
+        while let Some(unit) = self.block.queues[device].take_completed(now) {
+            self.ext4.note_written_back(now, device, &unit);
+            for waiter in unit.waiters {
                 end_wait(&mut self.context(now, out), waiter);
             }
         }

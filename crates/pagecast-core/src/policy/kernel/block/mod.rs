@@ -8,7 +8,7 @@ pub mod wbt;
 
 use std::sync::Arc;
 
-use self::queue::Queue;
+use self::queue::{Queue, Unit};
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
 use crate::machine::Host;
@@ -66,9 +66,10 @@ impl Block {
     }
 
     /// Notes that the bytes of the first unit of a device have moved: its requests are complete after the device's latency.
-    pub fn unit_moved(&mut self, device: usize, now: Nanos) {
+    /// Returns it if nobody waits for that.
+    pub fn unit_moved(&mut self, device: usize, now: Nanos) -> Option<Unit> {
         let latency = self.config.host.disks.get(device).map_or(Nanos::ZERO, |disk| disk.write_latency);
-        self.queues[device].pop(now + latency);
+        self.queues[device].pop(now + latency)
     }
 
     /// The time at which the next requests that somebody waits for are complete.

@@ -54,6 +54,8 @@ pub struct Queue {
     units: VecDeque<Unit>,
     /// Room in use, in bytes.
     bytes: u64,
+    /// True if tasks that have found no room sleep on (`rq_qos_wait`).
+    has_sleepers: bool,
     /// Units whose bytes have moved, until their requests are complete, where somebody waits for that.
     completing: VecDeque<Completing>,
     /// The flow of the first unit.
@@ -71,6 +73,7 @@ impl Queue {
             wbt,
             units: VecDeque::new(),
             bytes: 0,
+            has_sleepers: false,
             completing: VecDeque::new(),
             transfer: None,
             turn: 0,
@@ -85,7 +88,27 @@ impl Queue {
 
     /// True if a task may submit more whose share of the queue is limited.
     pub fn has_room(&self, why: Option<Why>) -> bool {
-        self.bytes < self.limit(why)
+        let sleeps = why.is_some() && self.has_sleepers && self.wbt.is_some();
+        self.bytes < self.limit(why) && !sleeps
+    }
+
+    /// Lets a task sleep that has found no room; others sleep behind it until the queue has run down (`rq_qos_wait`).
+    pub fn sleep(&mut self) {
+        self.has_sleepers = self.wbt.is_some();
+    }
+
+    /// Wakes tasks that sleep when the queue has run down far enough.
+    fn wake(&mut self) {
+        self.has_sleepers &= self.wbt.as_ref().is_some_and(|wbt| self.bytes > wbt.wakes_at());
+    }
+
+    /// Returns how many bytes are in flight where a flusher that is alone has submitted more than fits. It has filled the queue and let it
+    /// run down in turn.
+    pub fn level(&self, why: Why) -> u64 {
+        let limit = self.limit(Some(why));
+        let swing = self.wbt.as_ref().map_or(0, |wbt| limit.saturating_sub(wbt.wakes_at()));
+        let is_alone = self.bytes > limit;
+        limit - self.applied().checked_rem(swing).filter(|_| is_alone).unwrap_or(0)
     }
 
     /// Returns how many bytes each task submits in turn while several do.
@@ -133,19 +156,23 @@ impl Queue {
         self.units.front()
     }
 
-    /// Takes out the first unit, whose bytes have moved, and whose requests will be complete at an instant.
-    pub fn pop(&mut self, complete: Nanos) {
+    /// Takes out the first unit, whose bytes have moved, and whose requests will be complete at an instant. Returns it if nobody waits for
+    /// that.
+    pub fn pop(&mut self, complete: Nanos) -> Option<Unit> {
         let unit = self.units.pop_front().expect("the device writes what waits for it");
         self.bytes -= unit.room;
-        if !unit.waiters.is_empty() {
-            self.completing.push_back(Completing { at: complete, unit });
+        self.wake();
+        if unit.waiters.is_empty() {
+            return Some(unit);
         }
+        self.completing.push_back(Completing { at: complete, unit });
+        None
     }
 
-    /// Returns the tasks that waited for the next requests that are complete by now, if there are any.
-    pub fn take_completed(&mut self, now: Nanos) -> Option<Vec<OperationId>> {
+    /// Returns the next unit that somebody waits for and whose requests are complete by now, if there is one.
+    pub fn take_completed(&mut self, now: Nanos) -> Option<Unit> {
         self.next_completion().filter(|at| *at <= now)?;
-        self.completing.pop_front().map(|next| next.unit.waiters)
+        self.completing.pop_front().map(|next| next.unit)
     }
 
     /// The time at which the next requests that somebody waits for are complete.
@@ -191,6 +218,7 @@ impl Queue {
             let room = front.end - front.start - applied;
             self.bytes -= front.room - room;
             front.room = room;
+            self.wake();
         }
     }
 
@@ -292,8 +320,8 @@ mod tests {
 
     /// Ends the first unit, and returns the tasks that waited for it.
     fn pop(queue: &mut Queue) -> Vec<OperationId> {
-        queue.pop(Nanos::ZERO);
-        queue.take_completed(Nanos::ZERO).unwrap_or_default()
+        let _ = queue.pop(Nanos::ZERO);
+        queue.take_completed(Nanos::ZERO).map(|unit| unit.waiters).unwrap_or_default()
     }
 
     /// The files and pages of all units.

@@ -3,11 +3,12 @@
 //! Source: `fs/ext4/fsync.c: ext4_sync_file`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`, Linux 6.16.
 
 use crate::machine::MountSource;
+use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::ext4::journal::Tid;
 use crate::policy::kernel::ext4::rules::Requests;
 use crate::policy::kernel::tasks::kind::Waits;
-use crate::policy::{DeviceId, FileId, FileView, Integrity};
+use crate::policy::{DeviceId, FileView, Integrity};
 use crate::units::Nanos;
 
 impl Ext4 {
@@ -19,10 +20,11 @@ impl Ext4 {
         }
     }
 
-    /// Notes in the journal of a disk that it has bytes of a file.
-    pub fn note_written_back(&mut self, now: Nanos, device: usize, file: FileId, end: u64) {
-        if let Some(Some(journal)) = self.journals.get_mut(device) {
-            journal.allocate(now, file, end);
+    /// Notes in the journal of a disk that it has the pages of a unit. Only then their blocks belong to the file
+    /// (`ext4_convert_unwritten_extents`).
+    pub fn note_written_back(&mut self, now: Nanos, device: usize, unit: &Unit) {
+        if let (Some(Some(journal)), Some(file)) = (self.journals.get_mut(device), unit.file) {
+            journal.allocate(now, file, unit.end);
         }
     }
 

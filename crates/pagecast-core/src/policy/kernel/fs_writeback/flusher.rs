@@ -233,6 +233,7 @@ impl Flusher {
             }
             // If there is no room for whose turn it is, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
             if !by.queue.has_room(self.why_next()) {
+                by.queue.sleep();
                 return Submitted::UntilFull;
             }
             // Requests are given out first come, first served: each submitter gets room in turn.

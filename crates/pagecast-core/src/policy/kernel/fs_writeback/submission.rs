@@ -4,7 +4,6 @@
 
 use crate::flow::FlowSpec;
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -45,8 +44,9 @@ impl Flushers {
         if block.queues[at].has_room(Some(why)) {
             return;
         }
+        let level = block.queues[at].level(why);
         block.queues[at].free_written();
-        self.take_excess_back(pages, block, at, why);
+        self.take_excess_back(pages, block, at, level);
         for wb in writing {
             self.call_flusher(pages, write_back, block, now, (wb, true), Flusher::fill);
         }
@@ -55,11 +55,10 @@ impl Flushers {
         }
     }
 
-    /// Makes pages dirty again that flushers have submitted beyond the queue of a device.
-    fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
+    /// Makes pages dirty again that flushers have submitted beyond a level of the queue of a device.
+    fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, level: u64) {
         let queue = &mut block.queues[device];
-        let limit = queue.limit(Some(why));
-        while let Some((wb, file, (from, to))) = queue.excess(limit) {
+        while let Some((wb, file, (from, to))) = queue.excess(level) {
             if pages.dirty().are_leaving(file, from, to) {
                 break;
             }

@@ -149,7 +149,6 @@ pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64)
         cx.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(cx.now);
     }
     let pages = cx.pages.dirty().of_wb(wb).written / PAGE - before;
-    cx.ext4.note_written_back(cx.now, device, file, start + bytes);
     cx.ext4.written_back.add(cx.now, file, (start, start + bytes));
     cx.write_back.wb_domain_writeout_add(cx.now, wb.0 as usize, pages);
 }

@@ -140,7 +140,7 @@ fn submit_with(
     let mut runs: Vec<(u32, u64)> = Vec::new();
     while !device.queue.is_empty() {
         let unit = device.queue.front().expect("it writes").clone();
-        device.queue.pop(Nanos::ZERO);
+        let _ = device.queue.pop(Nanos::ZERO);
         match runs.last_mut() {
             Some((file, bytes)) if *file == unit.file.expect("pages").0 => *bytes += unit.end - unit.start,
             _ => runs.push((unit.file.expect("pages").0, unit.end - unit.start)),
