@@ -49,7 +49,7 @@ keys! {
         /// Getting 4 KiB of its files into the page cache
         ///
         /// Large folios make it shorter, buffer heads longer. A block device that is written to like a file is a file on a mount such as
-        /// `/dev`. Only `kernel` uses it and the next five.
+        /// `/dev`. Only `kernel` uses it and the next eight.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
         /// The costs of its file system.
@@ -72,6 +72,21 @@ keys! {
         /// Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub fsync: Nanos,
+        /// Time of the processor to make a file or a directory
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub create: Nanos,
+        /// Time of the processor to give a file another name, or a second one
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub rename: Nanos,
+        /// Time of the processor to remove a name
+        ///
+        /// Beside that for the pages of its file. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub unlink: Nanos,
         /// Time to free 4 KiB that were written back lately when their file is cut or removed
         ///
         /// With the mount option `discard` the disk is told. Not with `nfs`.

@@ -258,6 +258,18 @@ pub enum Call {
         /// New size.
         size: Bytes,
     },
+    /// A file loses its last name: its pages leave, unwritten.
+    Unlink {
+        /// The file.
+        file: FileView,
+    },
+    /// A name of a file is made, changed, or removed while others are left. Only for a policy that [minds](Policy::minds_names).
+    Name {
+        /// The file.
+        file: FileView,
+        /// The change.
+        change: NameChange,
+    },
     /// Take advice on the use of a file, or a part of it.
     Advise {
         /// The file.
@@ -285,6 +297,20 @@ pub enum Call {
         /// By whom: the operations of this number have taken it.
         owner: OperationId,
     },
+}
+
+/// A change of the names of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameChange {
+    /// A file or a directory is made.
+    Create,
+    /// A file gets another name, or a second one.
+    Rename {
+        /// True if that was another file's.
+        replaces: bool,
+    },
+    /// A name is removed.
+    Unlink,
 }
 
 /// The outcome of an operation.
@@ -553,6 +579,11 @@ pub trait Policy: Send {
     /// read and written.
     fn most_anonymous(&self) -> Option<Bytes> {
         None
+    }
+
+    /// True if changes of names take time, or are written down in a journal.
+    fn minds_names(&self) -> bool {
+        false
     }
 
     /// Returns how files of other hosts are reached.

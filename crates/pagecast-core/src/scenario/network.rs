@@ -95,8 +95,18 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 7] =
-    ["journal", "delalloc", "commit", "fsync", "block_free", "block_free_within", "file_free"];
+const OF_DISKS: [&str; 10] = [
+    "journal",
+    "delalloc",
+    "commit",
+    "fsync",
+    "create",
+    "rename",
+    "unlink",
+    "block_free",
+    "block_free_within",
+    "file_free",
+];
 
 impl Network<'_> {
     fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {

@@ -8,6 +8,7 @@ use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASK
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
 use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, step_dont_need};
+use crate::policy::kernel::filemap::names::{change_name, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::leave_ahead;
@@ -285,7 +286,9 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
-        Call::Truncate { file, size } => truncate(cx, request, file, size),
+        Call::Truncate { file, size } => truncate(cx, request, file, size, false),
+        Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
+        Call::Name { file, change } => change_name(cx, request.operation, file, change),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.
@@ -355,6 +358,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::Commit { .. } => step_commit(cx, operation),
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
+        Kind::Name { .. } => step_name(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
             step_plain(cx, operation)

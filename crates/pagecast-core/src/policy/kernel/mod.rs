@@ -297,6 +297,10 @@ impl Policy for Kernel {
         read_at_once(&self.pages, file, at, end)
     }
 
+    fn minds_names(&self) -> bool {
+        self.ext4.minds_names()
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(REMOTE_CHUNK)
     }

@@ -336,7 +336,10 @@ impl Script {
             return wrong(format!("`{}` is no time", shorten(words[4])), "write microseconds");
         };
         if call == 0 || around < call {
-            return wrong("`owrite` moves nothing", "write a call of at least a byte, and no less until it begins anew");
+            return wrong(
+                "`owrite` moves nothing",
+                "write a call of at least a byte, and no less until it begins anew",
+            );
         }
         let (mut done, mut at) = (0, 0);
         while done < bytes {

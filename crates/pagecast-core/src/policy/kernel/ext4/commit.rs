@@ -28,6 +28,13 @@ impl Ext4 {
         }
     }
 
+    /// Notes in the journal that a name of a file was made, changed or removed.
+    pub fn note_name(&mut self, now: Nanos, file: &FileView) {
+        if let Some(journal) = self.journal(file.device).filter(|journal| journal.rules.requests.is_some()) {
+            journal.name(now, file);
+        }
+    }
+
     /// Notes in the journal that a file is cut off at a byte.
     pub fn note_cut(&mut self, now: Nanos, file: &FileView, size: u64) {
         if let Some(journal) = self.journal(file.device) {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use self::journal::Journal;
 use self::rules::JournalRules;
 use self::written_back::WrittenBack;
+use crate::machine::MountCost;
 use crate::policy::DeviceId;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::run_queue::RunQueue;
@@ -47,6 +48,14 @@ impl Ext4 {
     /// The journal of a device, if it has one.
     pub fn journal(&mut self, device: DeviceId) -> Option<&mut Journal> {
         self.journals.get_mut(device.0 as usize)?.as_mut()
+    }
+
+    /// True if changes of names take time, or change a journal.
+    pub fn minds_names(&self) -> bool {
+        let takes_time = |cost: &MountCost| [cost.create, cost.rename, cost.unlink] != [Nanos::ZERO; 3];
+        let has_requests = |journal: &Journal| journal.rules.requests.is_some();
+        self.config.host.mounts.iter().any(|mount| takes_time(&mount.cost))
+            || self.journals.iter().flatten().any(has_requests)
     }
 
     /// The time at which the next commit begins by itself.

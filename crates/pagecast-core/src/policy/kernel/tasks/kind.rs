@@ -1,6 +1,6 @@
 //! Names the kinds of operations and the states of their waits.
 
-use crate::policy::{DeviceId, Integrity, OperationId};
+use crate::policy::{DeviceId, Integrity, NameChange, OperationId};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
@@ -27,6 +27,10 @@ pub enum Kind {
     /// Waits until no page of the cut is under writeback, then frees its blocks.
     Cut {
         cut: Cut,
+    },
+    /// Changes a name.
+    Name {
+        change: NameChange,
     },
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
@@ -189,6 +193,8 @@ pub struct Cut {
     pub from: u64,
     /// and the end of the part that was not dirty.
     pub clean_to: u64,
+    /// True if its last name goes, too.
+    pub unlinks: bool,
 }
 
 /// The read-ahead mode of an open file, set by `posix_fadvise`.
