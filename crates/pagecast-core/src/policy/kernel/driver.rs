@@ -15,7 +15,6 @@ use crate::policy::kernel::filemap::readahead::leave_ahead;
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
-use crate::policy::kernel::jbd2::checkpoint::journal_data;
 use crate::policy::kernel::jbd2::commit::{begin_commits, end_commit, step_commit};
 use crate::policy::kernel::model::caps::{let_go, set_caps};
 use crate::policy::kernel::model::checks::check_books;
@@ -325,10 +324,6 @@ pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
         }
         match step(cx, operation) {
             Next::Run(end) => {
-                let dirties = cx.tasks[operation].run.dirties();
-                let Some(end) = (if dirties { journal_data(cx, operation, end) } else { Some(end) }) else {
-                    return;
-                };
                 if !begin_run(cx, operation, end) {
                     return;
                 }

@@ -6,8 +6,8 @@
 //! | kernel file | room | owner |
 //! |---|---|---|
 //! | `fs/sync.c` | `sync` | |
-//! | `fs/jbd2/commit.c`, `fs/jbd2/checkpoint.c` | `jbd2` | |
 //! | `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `fs/buffer.c` | `filemap` | |
+//! | `fs/jbd2/commit.c`, `fs/jbd2/checkpoint.c` | `jbd2` | |
 //! | ours: runs, caps, settling, what is told | `model` | `Caps`, `Told`, `Clock` |
 //! | `fs/ext4`, `fs/jbd2/transaction.c` | `ext4` | `Ext4` |
 //! | `fs/fs-writeback.c` | `fs_writeback` | `Flushers` |

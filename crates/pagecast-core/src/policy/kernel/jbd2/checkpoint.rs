@@ -13,7 +13,7 @@ use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
 
 /// Adds the next bytes of a write to the running transaction, if its file system journals data. Returns how far it may go, up to `end`;
-/// nothing if it has to wait.
+/// nothing if it has to wait for room.
 pub fn journal_data(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Option<u64> {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let (file, from) = (*task.file(), task.position);
@@ -48,6 +48,7 @@ fn jbd2_log_do_checkpoint(cx: &mut Context<'_>, operation: OperationId, oldest: 
     cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, device, cx.out);
     let wb = cx.write_back.wb_of(cx.tasks[operation].file());
     cx.flushers.of(wb).write_range(oldest, WHOLE, dirty, Until::Written(operation));
+    cx.ext4.has_sent.push(device);
 }
 
 /// Returns the dirty bytes among those of a file.

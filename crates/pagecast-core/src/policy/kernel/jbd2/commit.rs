@@ -11,8 +11,7 @@
 //! [`Requests`](crate::policy::kernel::ext4::rules::Requests) a commit passes the queue and takes a time.
 
 use crate::policy::kernel::ext4::rules::JournalRules;
-use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
-use crate::policy::kernel::fs_writeback::flusher::WHOLE;
+use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::settle;
 use crate::policy::kernel::page::PAGE;
@@ -149,7 +148,19 @@ fn write_data(cx: &mut Context<'_>, operation: OperationId, device: DeviceId) ->
     let committing = journal.committing.as_ref().expect("it is under way");
     let mut files: Vec<FileView> = committing.transaction.allocated.values().copied().collect();
     files.sort_unstable_by_key(|file| file.id);
-    files.into_iter().map(|file| u32::from(filemap_write_and_wait_range(cx, operation, &file, WHOLE))).sum()
+    files.into_iter().map(|file| u32::from(write_file(cx, operation, &file))).sum()
+}
+
+/// Writes the dirty pages of a file (`ext4_journal_submit_inode_data_buffers`); true if the commit has to wait for them.
+fn write_file(cx: &mut Context<'_>, operation: OperationId, file: &FileView) -> bool {
+    cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
+    let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
+    if dirty.total() == 0 {
+        return cx.block.queue(file.device).wait_for(file.id, operation);
+    }
+    cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, WHOLE, dirty, Until::Written(operation));
+    cx.ext4.has_sent.push(file.device);
+    true
 }
 
 /// Sends bytes of the log to the disk, behind what is in its queue.
