@@ -15,7 +15,7 @@ use crate::keys::{Kind, RATE, TIME, keys};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 pub use cawl::CawlParameters;
-pub use disk::{Bdi, Disk, WriteCache};
+pub use disk::{Bdi, Disk, Scheduler, WriteCache};
 pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
 pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings};

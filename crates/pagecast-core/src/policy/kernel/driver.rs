@@ -2,6 +2,7 @@
 //!
 //! Only the driver calls a step of a system call; no step calls a step of another call.
 
+use crate::block::{Device, RequestId};
 use crate::flow::Completion;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
@@ -195,6 +196,18 @@ impl Kernel {
         self.end_requests(now, device, out);
     }
 
+    /// Goes on with direct I/O whose requests the device has completed, then with threads that wait for it.
+    fn end_direct(&mut self, now: Nanos, at: usize, out: &mut Actions) {
+        let is_due = |device: &&mut Device| device.next_event().is_some_and(|next| next <= now);
+        while let Some(device) = self.block.devices.get_mut(at).filter(is_due) {
+            for RequestId(number) in device.advance(now) {
+                drive(&mut self.context(now, out), OperationId(number as u32));
+            }
+            let device = self.block.devices.get_mut(at).expect("it was just there");
+            device.resume(now, &mut self.ext4.cpus);
+        }
+    }
+
     /// Wakes the tasks whose requests the device has completed.
     fn end_requests(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         while let Some(unit) = self.block.queues[device].take_completed(now) {
@@ -209,6 +222,7 @@ impl Kernel {
     pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         self.block.look_at_wbt(&self.tasks, now, device);
         self.end_requests(now, device, out);
+        self.end_direct(now, device, out);
         for at in self.write_back.wbs_at(device) {
             if self.flushers.is_about_to_look(&self.pages, &self.block, now, at) {
                 settle_visited(&mut self.context(now, &mut Actions::default()), at);

@@ -17,7 +17,7 @@ use self::written_back::WrittenBack;
 use crate::machine::MountCost;
 use crate::policy::DeviceId;
 use crate::policy::kernel::config::Config;
-use crate::policy::kernel::tasks::run_queue::RunQueue;
+use crate::run_queue::RunQueue;
 use crate::units::Nanos;
 
 /// The file systems of a host.

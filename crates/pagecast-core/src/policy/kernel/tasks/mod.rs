@@ -6,7 +6,6 @@ pub mod cost;
 pub mod credit;
 pub mod ids;
 pub mod kind;
-pub mod run_queue;
 pub mod shape;
 pub mod table;
 pub mod task;

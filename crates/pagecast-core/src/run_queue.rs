@@ -1,6 +1,6 @@
 //! Gives processors to short pieces of work of the kernel, first come, first served.
 //!
-//! Ours; copies share the processors as flows (`model::processors`). Left out: that these and copies hold each other up.
+//! Left out: that this work and copies, which share the processors as flows, hold each other up.
 
 use crate::units::Nanos;
 
@@ -10,6 +10,7 @@ pub struct RunQueue(Vec<Nanos>);
 
 impl RunQueue {
     /// So many idle processors.
+    #[must_use]
     pub fn new(processors: u32) -> Self {
         Self(vec![Nanos::ZERO; processors.max(1) as usize])
     }
