@@ -16,8 +16,8 @@
 //! trace                                        recordings of workloads in binary form
 //! result, error, stop, nearest, chunks, least, known  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
-//! keys, stdio                                  keys of machine files; streams of libraries
-//! units, random, run_queue                     bytes, times and rates; random numbers; processors
+//! keys, stdio, run_queue                       keys of machine files; streams of libraries; processors
+//! units, random                                bytes, times and rates; random numbers
 //! ```
 //!
 //! A scenario can be put together in Rust; a program is any function that makes an iterator of operations:
@@ -55,6 +55,7 @@
 //!     after: vec![],
 //!     start: Nanos::ZERO,
 //!     descriptors: None,
+//!     ioprio: Default::default(),
 //!     slots: None,
 //!     program: Arc::new(read_twice),
 //! };

@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::request::{Class, Priority};
-use super::{Request, Schedule};
+use super::request::Request;
+use super::schedule::Schedule;
 use crate::units::{Bytes, Nanos};
+use crate::workload::{IoClass, IoPriority};
 
 /// `bfq_timeout`
 const TIMEOUT: Nanos = Nanos(125_000_000);
@@ -23,10 +24,12 @@ const PER_LEVEL: f64 = 10.0;
 #[derive(Debug, Default)]
 struct Queue {
     requests: VecDeque<Request>,
-    priority: Priority,
+    priority: IoPriority,
     /// The time that it has had, for its weight.
     finish: f64,
     in_flight: u32,
+    /// The most requests that it had at once.
+    deepest: u32,
 }
 
 impl Queue {
@@ -63,7 +66,7 @@ impl Bfq {
     }
 
     /// The busy queue that is next: of the best class, with the least time for its weight.
-    fn next(&self) -> Option<(u32, Class)> {
+    fn next(&self) -> Option<(u32, IoClass)> {
         let busy = self.queues.iter().filter(|(_, queue)| !queue.requests.is_empty());
         let next = busy.min_by(|(_, one), (_, other)| {
             one.priority.class.cmp(&other.priority.class).then(one.finish.total_cmp(&other.finish))
@@ -71,13 +74,23 @@ impl Bfq {
         next.map(|(thread, queue)| (*thread, queue.priority.class))
     }
 
+    /// True if the disk idles for a queue that is empty: it has one request at a time, which deeper ones would never let through, or others
+    /// have other weights (`bfq_better_to_idle` of a disk without a head).
+    fn is_idled_for(&self, thread: u32) -> bool {
+        let queue = &self.queues[&thread];
+        let busy = self.queues.values().filter(|other| !other.requests.is_empty());
+        let mut weights = busy.map(|other| (other.priority.class, other.priority.level));
+        queue.deepest == 1 || weights.any(|weight| weight != (queue.priority.class, queue.priority.level))
+    }
+
     /// True if the queue in service goes on: it has requests and time left, or the disk idles for it.
     fn goes_on(&self, now: Nanos, in_service: InService) -> bool {
         let queue = &self.queues[&in_service.thread];
         let is_worse = self.next().is_some_and(|(_, class)| class < queue.priority.class);
         let has_time = now < in_service.since + TIMEOUT && !is_worse;
-        let idles =
-            in_service.idles_until.is_some_and(|until| now < until) && queue.priority.class != Class::Idle;
+        let idles = self.is_idled_for(in_service.thread)
+            && in_service.idles_until.is_some_and(|until| now < until)
+            && queue.priority.class != IoClass::Idle;
         has_time && (!queue.requests.is_empty() || idles || queue.in_flight > 0)
     }
 }
@@ -91,6 +104,7 @@ impl Schedule for Bfq {
         }
         queue.priority = request.priority;
         queue.requests.push_back(request);
+        queue.deepest = queue.deepest.max(queue.in_flight + queue.requests.len() as u32);
     }
 
     fn merge(&mut self, request: &Request, most: Bytes) -> Option<u64> {

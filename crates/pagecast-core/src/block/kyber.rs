@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::request::Direction;
-use super::{Request, Schedule};
+use super::request::{Direction, Request};
+use super::schedule::Schedule;
 use crate::units::{Bytes, Nanos};
 
 /// `kyber_depth`

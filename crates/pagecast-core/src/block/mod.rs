@@ -16,9 +16,10 @@ mod kyber;
 mod mq_deadline;
 mod none;
 mod request;
+mod schedule;
 mod service;
 
-pub use self::request::{Class, Direction, Priority, Request, RequestId};
+pub use self::request::{Direction, Request, RequestId};
 pub use self::service::Service;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -29,34 +30,10 @@ use self::bfq::Bfq;
 use self::kyber::Kyber;
 use self::mq_deadline::MqDeadline;
 use self::none::Noop;
+use self::schedule::Schedule;
 use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
 use crate::units::{Bytes, Nanos, earlier};
-
-/// The order in which waiting requests go to the disk.
-trait Schedule {
-    /// Takes a request.
-    fn insert(&mut self, now: Nanos, request: Request);
-
-    /// Lengthens a waiting request by one that begins where it ends, if that is no longer than `most`. Returns its number.
-    fn merge(&mut self, request: &Request, most: Bytes) -> Option<u64>;
-
-    /// Gives out the next request.
-    fn dispatch(&mut self, now: Nanos) -> Option<Request>;
-
-    /// Notes that the disk has served a request.
-    fn completed(&mut self, _now: Nanos, _request: &Request) {}
-
-    /// Of so many tags, those that writes may have (`limit_depth`).
-    fn most_writes(&self, tags: u32) -> u32 {
-        tags
-    }
-
-    /// The time at which it may give out a request that it holds back now.
-    fn next_event(&self) -> Option<Nanos> {
-        None
-    }
-}
 
 /// The settings of the queue of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,6 +101,8 @@ pub struct Device {
     /// Requests into which others were merged, with the calls of those.
     merged: FxHashMap<u64, Vec<RequestId>>,
     submitted: u64,
+    /// The time up to which it has been brought.
+    now: Nanos,
 }
 
 impl Device {
@@ -148,6 +127,7 @@ impl Device {
             parts: FxHashMap::default(),
             merged: FxHashMap::default(),
             submitted: 0,
+            now: Nanos::ZERO,
         }
     }
 
@@ -159,6 +139,7 @@ impl Device {
 
     /// Submits a call of a thread, which takes time of a processor for each request. It is cut into requests (`bio_split_rw`).
     pub fn submit(&mut self, now: Nanos, call: Request, processors: &mut RunQueue) {
+        self.now = self.now.max(now);
         let most = self.settings.max_sectors.0.max(1);
         let submitter = self.submitters.entry(call.thread).or_default();
         let mut from = 0;
@@ -229,6 +210,9 @@ impl Device {
 
     /// Brings it up to an instant. Returns the calls that are complete then.
     pub fn advance(&mut self, now: Nanos) -> Vec<RequestId> {
+        // A scheduler may have waited for a moment at which the disk was busy.
+        let now = now.max(self.now);
+        self.now = now;
         let mut complete = Vec::new();
         let served = self.service.advance(now);
         for request in &served {

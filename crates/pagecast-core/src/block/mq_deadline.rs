@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::request::{Class, Direction};
-use super::{Request, Schedule};
+use super::request::{Direction, Request};
+use super::schedule::Schedule;
 use crate::units::{Bytes, Nanos};
+use crate::workload::IoClass;
 
 const READ_EXPIRE: Nanos = Nanos(500_000_000);
 const WRITE_EXPIRE: Nanos = Nanos(5_000_000_000);
@@ -95,11 +96,11 @@ impl Default for MqDeadline {
     }
 }
 
-const CLASSES: [Class; 3] = [Class::RealTime, Class::BestEffort, Class::Idle];
+const CLASSES: [IoClass; 3] = [IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
 
 impl MqDeadline {
     /// `__dd_dispatch_request`
-    fn dispatch_of(&mut self, now: Nanos, class: Class) -> Option<Request> {
+    fn dispatch_of(&mut self, now: Nanos, class: IoClass) -> Option<Request> {
         let (last, batching) = (self.last, self.batching);
         let per_prio = &mut self.per_prio[class as usize];
         if let Some(next) = per_prio.queue(last).next().filter(|_| batching < FIFO_BATCH) {
@@ -130,7 +131,7 @@ impl MqDeadline {
     }
 
     /// True if a class has a request that has waited too long for better ones (`dd_dispatch_prio_aged_requests`).
-    fn is_aged(&mut self, now: Nanos, class: Class) -> bool {
+    fn is_aged(&mut self, now: Nanos, class: IoClass) -> bool {
         let per_prio = &mut self.per_prio[class as usize];
         let mut oldest = [Direction::Read, Direction::Write]
             .into_iter()
@@ -155,7 +156,7 @@ impl Schedule for MqDeadline {
     }
 
     fn dispatch(&mut self, now: Nanos) -> Option<Request> {
-        let better_waits = |each: &Self, class: Class| {
+        let better_waits = |each: &Self, class: IoClass| {
             CLASSES[..class as usize].iter().any(|better| !each.per_prio[*better as usize].is_empty())
         };
         for class in &CLASSES[1..] {

@@ -1,6 +1,7 @@
 //! `none`: requests go to the disk as they come.
 
-use super::{Request, Schedule};
+use super::request::Request;
+use super::schedule::Schedule;
 use crate::units::{Bytes, Nanos};
 
 /// No scheduler. A request waits only between its submission and the disk.

@@ -1,6 +1,7 @@
 //! Describes a request to a disk.
 
 use crate::units::Bytes;
+use crate::workload::IoPriority;
 
 /// The number of a call, whose parts all carry it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,34 +14,6 @@ pub enum Direction {
     Read,
     /// They go.
     Write,
-}
-
-/// The class of a priority (`ionice`), best first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
-    /// `IOPRIO_CLASS_RT`
-    RealTime,
-    /// `IOPRIO_CLASS_BE`, and none.
-    #[default]
-    BestEffort,
-    /// `IOPRIO_CLASS_IDLE`
-    Idle,
-}
-
-/// The priority of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Priority {
-    /// Its class.
-    pub class: Class,
-    /// 0, the best, to 7 within the class.
-    pub level: u8,
-}
-
-impl Default for Priority {
-    /// `IOPRIO_BE_NORM`
-    fn default() -> Self {
-        Self { class: Class::default(), level: 4 }
-    }
 }
 
 /// A request, or a call before it is cut into such.
@@ -57,7 +30,7 @@ pub struct Request {
     /// Its length.
     pub bytes: Bytes,
     /// Its priority.
-    pub priority: Priority,
+    pub priority: IoPriority,
     /// The number of this part of the call; 0 before it is submitted.
     pub part: u64,
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::Request;
+use super::request::Request;
 use crate::units::{Bytes, Nanos};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::workload::{IoClass, IoPriority};
 
 const MS: u64 = 1_000_000;
 
@@ -20,7 +21,7 @@ fn call(id: u64, thread: u32, direction: Direction, position: u64, bytes: u64) -
         direction,
         position,
         bytes: Bytes(bytes),
-        priority: Priority::default(),
+        priority: IoPriority::default(),
         part: 0,
     }
 }
@@ -30,13 +31,13 @@ struct Threads {
     device: Device,
     processors: RunQueue,
     /// The number of the next call of each, its direction, length and priority.
-    each: Vec<(u64, Direction, u64, Priority)>,
+    each: Vec<(u64, Direction, u64, IoPriority)>,
     complete: Vec<u64>,
     longest: Vec<u64>,
 }
 
 impl Threads {
-    fn of(device: Device, each: &[(Direction, u64, Priority)]) -> Self {
+    fn of(device: Device, each: &[(Direction, u64, IoPriority)]) -> Self {
         let each: Vec<_> =
             each.iter().map(|&(direction, bytes, priority)| (0, direction, bytes, priority)).collect();
         let count = each.len();
@@ -85,10 +86,10 @@ impl Threads {
     }
 }
 
-const READER: (Direction, u64, Priority) =
-    (Direction::Read, 4096, Priority { class: Class::BestEffort, level: 4 });
-const WRITER: (Direction, u64, Priority) =
-    (Direction::Write, 128 << 10, Priority { class: Class::BestEffort, level: 4 });
+const READER: (Direction, u64, IoPriority) =
+    (Direction::Read, 4096, IoPriority { class: IoClass::BestEffort, level: 4 });
+const WRITER: (Direction, u64, IoPriority) =
+    (Direction::Write, 128 << 10, IoPriority { class: IoClass::BestEffort, level: 4 });
 
 /// `guest612-null-sched`: 981 and 491 reads of 4 KiB a second beside a writer of depth 32, alone 987.
 #[test]
@@ -118,19 +119,19 @@ fn a_starved_write_goes_after_two_batches_of_reads() {
 
 #[test]
 fn a_better_class_goes_first_under_mq_deadline_where_tags_are_free_and_weights_share_under_bfq() {
-    let idle = Priority { class: Class::Idle, level: 4 };
-    let shares = |scheduler, priorities: [Priority; 2]| {
+    let idle = IoPriority { class: IoClass::Idle, level: 4 };
+    let shares = |scheduler, priorities: [IoPriority; 2]| {
         let readers = priorities.map(|priority| (Direction::Read, 4096, priority));
         let wide = Device::new(settings(scheduler, 64), Service::new(1, Nanos(MS)));
         let run = Threads::of(wide, &readers).run(&[4, 4], 4000);
         (run.complete[0] as f64, run.complete[1] as f64)
     };
-    let (best, worst) = shares(Scheduler::MqDeadline, [Priority::default(), idle]);
+    let (best, worst) = shares(Scheduler::MqDeadline, [IoPriority::default(), idle]);
     assert!(best > 20.0 * worst.max(1.0), "{best} {worst}");
     let (high, low) =
-        shares(Scheduler::Bfq, [0, 7].map(|level| Priority { class: Class::BestEffort, level }));
+        shares(Scheduler::Bfq, [0, 7].map(|level| IoPriority { class: IoClass::BestEffort, level }));
     assert!((high / low - 8.0).abs() < 2.5, "weights 80 and 10: {high} {low}");
-    let (one, other) = shares(Scheduler::None, [Priority::default(), idle]);
+    let (one, other) = shares(Scheduler::None, [IoPriority::default(), idle]);
     assert!((one / other - 1.0).abs() < 0.1, "none ignores them");
 }
 

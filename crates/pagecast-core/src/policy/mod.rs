@@ -19,7 +19,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Advice, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
+use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -543,6 +543,9 @@ pub trait Policy: Send {
         self.begin(now, request, out);
         None
     }
+
+    /// Gives the requests of a process to disks a priority.
+    fn set_ioprio(&mut self, _process: OperationId, _priority: IoPriority) {}
 
     /// Charges the memory of an operation from now on to this memory cgroup of the host, or to none.
     fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}

@@ -151,6 +151,7 @@ use super::{
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
+use crate::workload::IoPriority;
 
 /// The size of the pieces in which bytes from other hosts pass both page caches.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
@@ -233,6 +234,10 @@ impl Policy for Kernel {
         out: &mut Actions,
     ) -> Option<Nanos> {
         self.serve_run(now, request, by, out)
+    }
+
+    fn set_ioprio(&mut self, process: OperationId, priority: IoPriority) {
+        self.block.devices.set_priority(process, priority);
     }
 
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {

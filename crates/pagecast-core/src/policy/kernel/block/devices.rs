@@ -5,16 +5,17 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::block::{Device, Direction, Priority, Request, RequestId, Service, Settings};
+use crate::block::{Device, Direction, Request, RequestId, Service, Settings};
 use crate::machine::{Disk, FileSystem, Host, Mount, MountSource};
 use crate::policy::{FileId, FileView, OperationId};
 use crate::units::{Bytes, Nanos};
+use crate::workload::IoPriority;
 
 /// The disks of a host that serve requests, by the number of the disk.
 pub struct Devices {
     each: Vec<Option<Device>>,
     layouts: Vec<Layout>,
-    priorities: FxHashMap<OperationId, Priority>,
+    priorities: FxHashMap<OperationId, IoPriority>,
 }
 
 /// The first byte of each file of a disk.
@@ -88,7 +89,7 @@ impl Devices {
     }
 
     /// Gives the requests of a process a priority.
-    pub fn set_priority(&mut self, process: OperationId, priority: Priority) {
+    pub fn set_priority(&mut self, process: OperationId, priority: IoPriority) {
         self.priorities.insert(process, priority);
     }
 
