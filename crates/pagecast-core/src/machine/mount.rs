@@ -49,7 +49,7 @@ keys! {
         /// Getting 4 KiB of its files into the page cache
         ///
         /// Large folios make it shorter, buffer heads longer. A block device that is written to like a file is a file on a mount such as
-        /// `/dev`. Only `kernel` uses it and the next eight.
+        /// `/dev`. Only `kernel` uses it and the next ten.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
         /// The costs of its file system.
@@ -67,6 +67,16 @@ keys! {
         /// [journal](../concepts/kernel/ext4.md#the-journal). With `journal` this is the time of the processor alone. Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub commit: Nanos,
+        /// Time of the processor for each block of a commit
+        ///
+        /// Beside `commit`, and with `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub commit_block: Nanos,
+        /// Time of the processor to give written data its blocks
+        ///
+        /// Paid by each durable call that commits (`ext4_convert_unwritten_extents`). With `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub extent_conversion: Nanos,
         /// Time of the processor for a call of `fsync` beside its commit
         ///
         /// Not with `nfs`.

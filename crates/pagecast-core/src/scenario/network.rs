@@ -95,10 +95,12 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 10] = [
+const OF_DISKS: [&str; 12] = [
     "journal",
     "delalloc",
     "commit",
+    "commit_block",
+    "extent_conversion",
     "fsync",
     "create",
     "rename",

@@ -22,6 +22,8 @@ const LOG_WORKER: Nanos = Nanos(30_000_000_000);
 pub struct JournalRules {
     /// The time of a commit beside its requests.
     pub commit: Nanos,
+    /// The time for each block of a commit.
+    pub commit_block: Nanos,
     /// The requests of commits, if they are modelled.
     pub requests: Option<Requests>,
 }
@@ -48,11 +50,17 @@ pub struct Requests {
 impl JournalRules {
     /// Those of a disk of a host; nothing if no file system there has a journal whose commits take time.
     pub fn of(host: &Host, disk: usize) -> Option<Self> {
-        let mut mounts = host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(disk));
-        let commit = mounts.clone().map(|mount| mount.cost.commit).max()?;
-        let requests = mounts.find_map(|mount| Requests::of(host, host.disks[disk].size, mount));
-        (commit > Nanos::ZERO || requests.is_some()).then_some(Self { commit, requests })
+        let commit = mounts_of(host, disk).map(|mount| mount.cost.commit).max()?;
+        let requests =
+            mounts_of(host, disk).find_map(|mount| Requests::of(host, host.disks[disk].size, mount));
+        let commit_block =
+            mounts_of(host, disk).map(|mount| mount.cost.commit_block).max().unwrap_or_default();
+        (commit > Nanos::ZERO || requests.is_some()).then_some(Self { commit, commit_block, requests })
     }
+}
+
+fn mounts_of(host: &Host, disk: usize) -> impl Iterator<Item = &Mount> {
+    host.mounts.iter().filter(move |mount| mount.source == MountSource::Disk(disk))
 }
 
 impl Requests {

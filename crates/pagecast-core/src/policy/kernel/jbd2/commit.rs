@@ -20,6 +20,9 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{DeviceId, Event, FileView, OperationId};
 use crate::units::{Bytes, Nanos};
 
+/// Blocks of metadata are counted up to here: journaled data passes as quickly as it is copied.
+const MOST_BLOCKS: u64 = 64;
+
 /// Begins the commits that are asked for, or due by their age. Returns the tasks of the journals, and the writers that wait no more.
 pub fn begin_commits(cx: &mut Context<'_>) -> Vec<OperationId> {
     let mut ready = Vec::new();
@@ -48,7 +51,9 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
     match phase {
         Phase::Prepare => {
             enter(cx, operation, Phase::Data);
-            let time = if rules.requests.is_some() { rules.commit } else { Nanos::ZERO };
+            let blocks = bytes_of_log(cx, device) / PAGE;
+            let time = rules.commit + Nanos(rules.commit_block.0.saturating_mul(blocks.min(MOST_BLOCKS)));
+            let time = if rules.requests.is_some() { time } else { Nanos::ZERO };
             compute(cx, operation, time)
         }
         Phase::Data => {
@@ -136,6 +141,9 @@ fn compute(cx: &mut Context<'_>, operation: OperationId, time: Nanos) -> Next {
 }
 
 fn wait_until(cx: &mut Context<'_>, operation: OperationId, until: Nanos) -> Next {
+    if until == cx.now {
+        return Next::Step;
+    }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.busy_until = Some(until);
     cx.tasks.has_busy = true;

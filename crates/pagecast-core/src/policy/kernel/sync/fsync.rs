@@ -95,8 +95,10 @@ pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Spends the processor's time of a durable call, and a flush.
 pub fn end_of_sync(cx: &mut Context<'_>, operation: OperationId, flush: Nanos) -> Next {
-    let cost = cx.tasks[operation].file().cost.fsync;
-    let computes = cx.ext4.cpus.run(cx.now, cost) - cx.now;
+    let task = &cx.tasks[operation];
+    let cost = task.file().cost;
+    let conversion = if task.stage == Stage::Commit { cost.extent_conversion } else { Nanos::ZERO };
+    let computes = cx.ext4.cpus.run(cx.now, cost.fsync + conversion) - cx.now;
     spend(cx, operation, Waits { computes, flush, ..Waits::default() })
 }
 
@@ -109,6 +111,7 @@ fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u
     let has_requests = cx.ext4.requests(device).is_some();
     let tid = cx.ext4.journal(device).and_then(|journal| journal.last_tid());
     let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.busy_until = None;
     if let Some(tid) = tid.filter(|_| stage != Stage::Commit) {
         (task.since, task.stage) = (cx.now, Stage::Commit);
         cx.ext4.journal(device).expect("it has this transaction").wait_for(tid, operation);
