@@ -97,6 +97,11 @@ impl Queue {
         self.has_sleepers = self.wbt.is_some();
     }
 
+    /// Wakes all tasks that sleep.
+    pub fn wake_all(&mut self) {
+        self.has_sleepers = false;
+    }
+
     /// Wakes tasks that sleep when the queue has run down far enough.
     fn wake(&mut self) {
         self.has_sleepers &= self.wbt.as_ref().is_some_and(|wbt| self.bytes > wbt.wakes_at());

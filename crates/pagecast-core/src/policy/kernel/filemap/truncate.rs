@@ -51,7 +51,13 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
 
 /// Drops pages beyond the new size of a file, each at its price; with its last name, where it loses that.
 pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes, unlinks: bool) {
-    make_way_to(cx, &file, (size.0, u64::MAX));
+    if unlinks && cx.pages.dirty().are_any_busy(file.id, 0, u64::MAX) {
+        // `fs/inode.c: evict, inode_wait_for_writeback`
+        let device = (file.device, true);
+        cx.flushers.make_way_behind(cx.pages, cx.write_back, cx.block, cx.now, device, cx.out);
+    } else {
+        make_way_to(cx, &file, (size.0, u64::MAX));
+    }
     forget_read_ahead(cx, request.operation, file.id, size.0);
     let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
     let cut = Cut { unlinks, ..cx.ext4.cut_from(cx.pages, &file, size.0) };

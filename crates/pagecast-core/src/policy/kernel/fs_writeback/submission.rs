@@ -26,8 +26,8 @@ fn tag(device: usize) -> u64 {
 }
 
 impl Flushers {
-    /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have kept the queue full until
-    /// now. Their submissions beyond its end are taken back.
+    /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have filled it and let it run down
+    /// in turn until now. Their submissions beyond its end are taken back.
     pub fn make_way(
         &mut self,
         pages: &mut Pages,
@@ -37,6 +37,19 @@ impl Flushers {
         device: DeviceId,
         out: &mut Actions,
     ) {
+        self.make_way_behind(pages, write_back, block, now, (device, false), out);
+    }
+
+    /// The same; for a task that waits until the flusher has left its file, the flusher fills the queue once more.
+    pub fn make_way_behind(
+        &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        (device, is_filled): (DeviceId, bool),
+        out: &mut Actions,
+    ) {
         let at = device.0 as usize;
         let writing: Vec<usize> = write_back.wbs_at(at).filter(|&wb| pages.is_writing(wb)).collect();
         let why = writing.iter().find_map(|&wb| Some(self.get(wb)?.why_of_work()));
@@ -44,9 +57,13 @@ impl Flushers {
         if block.queues[at].has_room(Some(why)) {
             return;
         }
-        let level = block.queues[at].level(why);
+        let queue = &block.queues[at];
+        let level = if is_filled { queue.limit(Some(why)) } else { queue.level(why) };
         block.queues[at].free_written();
         self.take_excess_back(pages, block, at, level);
+        if is_filled {
+            block.queues[at].wake_all();
+        }
         for wb in writing {
             self.call_flusher(pages, write_back, block, now, (wb, true), Flusher::fill);
         }
