@@ -119,7 +119,7 @@ stable_writes = {str(made.disk == "zram").lower()}
 
 
 def _null_disk(null: NullDisk, platform: str) -> str:
-    """Describe null_blk by its attributes and its queue; a durable write is a request."""
+    """Describe null_blk, which has no cache of its own here, by its attributes and its queue."""
     queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
@@ -131,7 +131,6 @@ write = "{rate}"
 sharing = "total"
 latency = "{null.completion_nsec} ns"
 write_latency = "{null.completion_nsec} ns"
-flush = "{null.completion_nsec} ns"
 {limit}{keys}
 logical_block_size = "4 KiB"
 """

@@ -77,6 +77,7 @@ __all__ = [
     "generate_recording",
     "json_schema",
     "memory_counters",
+    "mkdir",
     "mmap",
     "mmap_read",
     "mmap_write",
@@ -91,6 +92,7 @@ __all__ = [
     "read",
     "read_recording",
     "readahead",
+    "rename",
     "run_command",
     "setvbuf",
     "signal",
@@ -230,6 +232,8 @@ def msync(
     is_async: bool = False,
 ) -> Operation: ...
 def truncate(path: _Path, *, size_bytes: SupportsFloat) -> Operation: ...
+def rename(path: _Path, to: _Path) -> Operation: ...
+def mkdir(path: _Path) -> Operation: ...
 def unlink(path: _Path) -> Operation: ...
 def drain() -> Operation: ...
 def drop_caches() -> Operation: ...

@@ -13,7 +13,7 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 MISSING: Final = {
     "Swap": {"swap", "swappiness"},
     "private mappings": {"map_private", "private"},
-    "schedulers": {"elevator", "scheduler"},
+    "Schedulers": {"elevator"},
     "RAID": {"raid", "stripe"},
     "metadata": {"readdir", "inode_read", "lookup"},
     "layout": {"extents", "fragmentation", "layout"},

@@ -104,6 +104,7 @@ impl Case {
             after: vec![],
             start: Nanos::ZERO,
             descriptors: None,
+            ioprio: Default::default(),
             slots: None,
             program: Arc::new(program),
         };

@@ -90,6 +90,7 @@ fn run(extents: u64, calls: u64) -> Duration {
         after: vec![],
         start: Nanos::ZERO,
         descriptors: None,
+        ioprio: Default::default(),
         slots: None,
         program: Arc::new(move || program(extents, calls, source.clone())),
     };

@@ -11,11 +11,12 @@
 //! readers                                      read workloads in other formats
 //! fs                                           names, sizes and places of files, and other hosts' files
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
+//! block                                        requests to a disk one by one, and schedulers
 //! flow, cawl                                   share resources among flows; equations of a published model
 //! trace                                        recordings of workloads in binary form
 //! result, error, stop, nearest, chunks, least, known  what a run yields, what goes wrong; helpers
 //! machine, workload                            hardware and what runs on it, as data
-//! keys, stdio                                  keys of machine files; streams of libraries
+//! keys, stdio, run_queue                       keys of machine files; streams of libraries; processors
 //! units, random                                bytes, times and rates; random numbers
 //! ```
 //!
@@ -54,6 +55,7 @@
 //!     after: vec![],
 //!     start: Nanos::ZERO,
 //!     descriptors: None,
+//!     ioprio: Default::default(),
 //!     slots: None,
 //!     program: Arc::new(read_twice),
 //! };
@@ -64,6 +66,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod block;
 mod calls;
 pub mod cawl;
 mod chunks;
@@ -84,6 +87,7 @@ pub mod policy;
 mod random;
 pub mod readers;
 pub mod result;
+pub mod run_queue;
 pub mod scenario;
 pub mod stdio;
 pub mod stop;

@@ -6,6 +6,7 @@
 mod cawl;
 mod disk;
 mod disk_kind;
+mod journal;
 mod kernel;
 mod memory;
 mod mount;
@@ -14,8 +15,9 @@ use crate::keys::{Kind, RATE, TIME, keys};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 pub use cawl::CawlParameters;
-pub use disk::{Bdi, Disk, WriteCache};
+pub use disk::{Bdi, Disk, Scheduler, WriteCache};
 pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
+pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};

@@ -4,6 +4,7 @@ mod asynchronous;
 mod copying;
 mod descriptors;
 mod imported;
+mod ioprio;
 mod mapped;
 mod pattern;
 mod slots;
@@ -22,6 +23,7 @@ pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
 use crate::units::{Bytes, Nanos};
+pub use ioprio::{IoClass, IoPriority};
 
 /// A file that exists before time 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +55,8 @@ pub struct Process {
     pub start: Nanos,
     /// Processes of the same number share one table of descriptors; a process without has its own.
     pub descriptors: Option<u32>,
+    /// The priority of its requests to disks.
+    pub ioprio: IoPriority,
     /// The cores that it holds; without, it shares those of its host.
     pub slots: Option<Slots>,
     /// What it does.

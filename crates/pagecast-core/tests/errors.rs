@@ -282,6 +282,7 @@ impl Wrong {
             after: Some(after).filter(|after| !after.is_empty()).into_iter().map(Arc::from).collect(),
             start: Nanos::ZERO,
             descriptors: None,
+            ioprio: Default::default(),
             slots: None,
             program: program(Action::Sleep { time: Nanos(1_000_000_000) }),
         };

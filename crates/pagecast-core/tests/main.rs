@@ -13,6 +13,7 @@ mod errors;
 mod fsync_and_flush;
 mod groups;
 mod hostile_recordings;
+mod journal;
 mod kernel_cgroups;
 mod kernel_events;
 mod kernel_initial_state;

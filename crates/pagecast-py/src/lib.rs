@@ -63,7 +63,8 @@ mod _core {
     #[pymodule_export]
     use super::operation::{
         Operation, alloc, close, compute, copy, drain, drop_caches, exit, fadvise, fdatasync, free, fsync,
-        open, read, readahead, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink, wait, write,
+        mkdir, open, read, readahead, rename, signal, sleep, sync, sync_file_range, syncfs, truncate, unlink,
+        wait, write,
     };
     #[pymodule_export]
     use super::pattern::Pattern;

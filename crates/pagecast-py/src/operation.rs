@@ -448,6 +448,39 @@ pub fn truncate(#[pyo3(from_py_with = path)] path: Arc<str>, size_bytes: Amount)
     Ok(Action::Truncate { path, size: bytes("size_bytes", size_bytes)? }.into())
 }
 
+/// Give a file or a directory another name.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+/// to : str or path-like
+///     On the same mount. A file of that name is replaced.
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn rename(
+    #[pyo3(from_py_with = path)] path: Arc<str>,
+    #[pyo3(from_py_with = path)] to: Arc<str>,
+) -> Operation {
+    Action::Rename { path, to }.into()
+}
+
+/// Make a directory.
+///
+/// Parameters
+/// ----------
+/// path : str or path-like
+///
+/// Returns
+/// -------
+/// Operation
+#[pyfunction]
+pub fn mkdir(#[pyo3(from_py_with = path)] path: Arc<str>) -> Operation {
+    Action::Mkdir { path }.into()
+}
+
 /// Remove a file and its pages.
 ///
 /// Parameters

@@ -162,6 +162,7 @@ impl Scenario {
                 after: after.into_iter().map(Arc::from).collect(),
                 start: seconds("start_s", start)?,
                 descriptors: None,
+                ioprio: Default::default(),
                 slots,
                 program: programs[programs.len() - 1].clone(),
             })

@@ -53,7 +53,7 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
     path.write_text(text)
     pc.load_machine(path)
     for line in (
-        'size = "2048 MiB"', 'read = "100 MiB/s"', 'latency = "100000 ns"', 'flush = "100000 ns"',
+        'size = "2048 MiB"', 'read = "100 MiB/s"', 'latency = "100000 ns"', 'write_latency = "100000 ns"',
         'limit_interval = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
     ):  # fmt: skip
         assert line in text

@@ -1,6 +1,6 @@
 //! Begins operations on names and descriptors: they say which file is which, and ask little of the page cache.
 //!
-//! Left out: the time that a file system takes for them, and errors of directories, which are there as soon as a path names them.
+//! Left out: the time of names on another host, and errors of directories, which are there as soon as a path names them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::error::CallError;
 use super::operations::{Begun, Caller, Wants, check_fits, locate};
 use crate::fs::{Located, NameId, Release, Span};
 use crate::machine::Machine;
-use crate::policy::Call;
+use crate::policy::{Call, NameChange};
 use crate::units::Bytes;
 use crate::workload::{Action, AllocateMode, Fd, OpenFlags};
 
@@ -27,11 +27,26 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(super) fn open(&mut self, fd: Fd, action: &Action) -> Result<Begun, CallError> {
         let Action::Open { truncate, flags, .. } = *action else { unreachable!("it is an open") };
         let file = self.file_of(action)?;
-        let begun = self.open_size(file, truncate)?;
+        let begun = self.open_file(file, truncate)?;
         self.files.hold(file.file);
         let aside = self.drop_descriptor(fd);
         self.descriptors.open(fd, file, flags);
         Ok(Begun { aside, ..begun })
+    }
+
+    /// Gives a file the size that it has when it has been opened, and a name if it has none.
+    pub(super) fn open_file(&mut self, file: Located, truncate: bool) -> Result<Begun, CallError> {
+        let is_new = !self.files.exists(file.file);
+        let begun = self.open_size(file, truncate)?;
+        Ok(if is_new { self.named(file, NameChange::Create) } else { begun })
+    }
+
+    /// A change of names, which takes a policy's time if it minds.
+    fn named(&self, file: Located, change: NameChange) -> Begun {
+        match self.policy.minds_names() {
+            true => Begun::on(file, Call::Name { file: self.view(file), change }),
+            false => Begun::on(file, Wants::Nothing),
+        }
     }
 
     /// Gives a file the size that it has when it has been opened, and makes it exist.
@@ -89,10 +104,13 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let before = self.view(file);
         self.task.set_flags(file.file, OpenFlags::default());
         Ok(match self.files.unlink(name) {
-            Release::Kept => Begun::on(file, Wants::Nothing),
+            Release::Kept => self.named(file, NameChange::Unlink),
             Release::Last(last) => {
                 self.files.remove(last);
-                self.cut(file, before, Bytes::ZERO)
+                Begun {
+                    wants: Wants::Call(Call::Unlink { file: before }),
+                    ..self.cut(file, before, Bytes::ZERO)
+                }
             }
         })
     }
@@ -102,11 +120,15 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         match action {
             Action::Rename { path, to } => self.rename(path, to),
             Action::Link { path, to } => self.link(path, to),
-            Action::Mkdir { path } | Action::Rmdir { path } => {
-                Ok(Begun::on(locate(self.files, self.host, path)?, Wants::Nothing))
-            }
+            Action::Mkdir { path } => self.change_directory(path, NameChange::Create),
+            Action::Rmdir { path } => self.change_directory(path, NameChange::Unlink),
             _ => unreachable!("it is none of names"),
         }
+    }
+
+    fn change_directory(&mut self, path: &Arc<str>, change: NameChange) -> Result<Begun, CallError> {
+        let directory = locate(self.files, self.host, path)?;
+        Ok(self.named(directory, change))
     }
 
     fn rename(&mut self, path: &Arc<str>, to: &Arc<str>) -> Result<Begun, CallError> {
@@ -115,9 +137,13 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             return Err(CallError::NoSuchFile { operation: "rename", path: path.clone() });
         }
         let file = Located { file: self.files.file(from), mount };
+        let replaces = self.files.exists(self.files.file(name));
         let release = self.files.rename(from, name);
-        let wants = self.removal(release, mount).map_or(Wants::Nothing, Wants::Call);
-        Ok(Begun::on(file, wants))
+        let removal = self.removal(release, mount);
+        if self.policy.minds_names() {
+            return Ok(Begun { aside: removal, ..self.named(file, NameChange::Rename { replaces }) });
+        }
+        Ok(Begun::on(file, removal.map_or(Wants::Nothing, Wants::Call)))
     }
 
     fn link(&mut self, path: &Arc<str>, to: &Arc<str>) -> Result<Begun, CallError> {
@@ -130,7 +156,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             return Err(CallError::Exists { operation: "link", path: to.clone() });
         }
         self.files.link(file, name);
-        Ok(Begun::on(Located { file, mount }, Wants::Nothing))
+        Ok(self.named(Located { file, mount }, NameChange::Rename { replaces: false }))
     }
 
     fn name(&mut self, path: &Arc<str>) -> Result<(NameId, u32), CallError> {

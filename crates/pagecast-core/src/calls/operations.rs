@@ -140,7 +140,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let begun = match *action {
             Action::Open { truncate, flags, .. } => {
                 self.task.set_flags(file.file, flags);
-                self.open_size(file, truncate)?
+                self.open_file(file, truncate)?
             }
             Action::Close { .. } => match fd {
                 Some(fd) => self.close(fd, file),

@@ -15,6 +15,7 @@ use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Reque
 use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
+use crate::workload::IoPriority;
 
 use super::agenda::Agenda;
 use super::recorder::Recorder;
@@ -146,9 +147,12 @@ impl<'a, N: Network> Engine<'a, N> {
         })
     }
 
-    /// Tells each host's policy which process is in which memory cgroup.
+    /// Tells each host's policy which process is in which memory cgroup, and which priority its requests have.
     pub(super) fn join_cgroups(&mut self) {
         for (at, process) in self.scenario.processes.iter().enumerate() {
+            if process.ioprio != IoPriority::default() {
+                self.hosts[process.host].policy.set_ioprio(OperationId(at as u32), process.ioprio);
+            }
             if process.cgroup.is_some() {
                 self.hosts[process.host].policy.charge_to(OperationId(at as u32), process.cgroup);
             }

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use crate::machine::{Host, Machine};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
-use crate::workload::{InitialFile, Process, SameProgram, Slots};
+use crate::workload::{InitialFile, IoPriority, Process, SameProgram, Slots};
 
 /// See the module.
 pub(super) struct Twins {
@@ -83,6 +83,7 @@ struct Workload<'a> {
 struct Work {
     host: usize,
     cgroup: Option<usize>,
+    ioprio: IoPriority,
     start: Nanos,
     slots: Option<Slots>,
     /// The places of those that it waits for.
@@ -100,6 +101,7 @@ impl<'a> Workload<'a> {
             Some(Work {
                 host: process.host,
                 cgroup: process.cgroup,
+                ioprio: process.ioprio,
                 start: process.start,
                 slots: process.slots.clone(),
                 after: process.after.iter().map(|name| places.get(&**name).copied()).collect(),

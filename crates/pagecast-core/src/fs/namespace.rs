@@ -426,6 +426,8 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
+            journal: None,
+            delalloc: true,
             cost: MountCost::default(),
         }
     }

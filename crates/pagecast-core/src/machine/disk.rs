@@ -99,6 +99,22 @@ keys! {
         /// does not turn. Only `kernel` looks at it, and not for write-back.
         #[key(TIME, default = Nanos::ZERO)]
         pub seek: Nanos,
+        /// Time of the disk for each request of direct I/O
+        ///
+        /// With it direct I/O goes request by request through `scheduler` ([one by one](../concepts/kernel/block.md#requests-one-by-one)), and
+        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next two.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub service: Nanos,
+        /// Requests of direct I/O that the disk serves at once
+        ///
+        /// The tags of its queue. It needs `service`.
+        #[key(whole(1, 1 << 20), absent = "`nr_requests`")]
+        pub hw_queue_depth: Option<u32>,
+        /// The order in which requests of direct I/O go to the disk
+        ///
+        /// `/sys/block/*/queue/scheduler`. It needs `service`.
+        #[key(word::<Scheduler>(), default = Scheduler::None)]
+        pub scheduler: Scheduler,
         /// Least that it reads or writes
         ///
         /// `/sys/block/*/queue/logical_block_size`: with `O_DIRECT` [every call is of whole blocks](#flags-of-open). A power of two up to 64 KiB.
@@ -132,6 +148,25 @@ keys! {
         /// Which of these its kind has given, where its file has no key.
         pub implied: Vec<Implied>,
     }
+}
+
+/// The schedulers of `/sys/block/*/queue/scheduler`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// First come, first served.
+    #[default]
+    None,
+    /// Reads before writes, within deadlines.
+    MqDeadline,
+    /// Tokens for reads and writes.
+    Kyber,
+    /// Slices of time for threads, by their weights.
+    Bfq,
+}
+
+impl Word for Scheduler {
+    const ALL: &'static [Self] = &[Self::None, Self::MqDeadline, Self::Kyber, Self::Bfq];
+    const WORDS: &'static [&'static str] = &["none", "mq-deadline", "kyber", "bfq"];
 }
 
 impl Disk {

@@ -1,6 +1,7 @@
 //! Describes a directory under which files live: its device, its write mode, and the times of its file system.
 
-use crate::keys::{Kind, TIME, Word, keys, word};
+use super::journal::Journal;
+use crate::keys::{FLAG, Kind, TIME, Word, keys, table, word};
 use crate::units::Nanos;
 
 keys! {
@@ -33,10 +34,22 @@ keys! {
         #[key(word::<FileSystem>(), default = FileSystem::Ext4)]
         #[name = "type"]
         pub file_system: FileSystem,
+        /// Its journal
+        ///
+        /// `{ size = "64 MiB", data = "ordered" }`: [its keys](#machine-mount-path-journal). Commits are then requests to the disk, as
+        /// [jbd2](../concepts/kernel/ext4.md#the-journal) makes them; without it a commit takes `commit` and no request. Only `kernel` looks at
+        /// this and the next one. Not with `nfs`.
+        #[key(table::<Journal>(), absent = "none: a commit is a time")]
+        pub journal: Option<Journal>,
+        /// Whether blocks are allocated only when data is written back
+        ///
+        /// The mount option `delalloc` of ext4. ext3 never does.
+        #[key(FLAG, default = true)]
+        pub delalloc: bool,
         /// Getting 4 KiB of its files into the page cache
         ///
         /// Large folios make it shorter, buffer heads longer. A block device that is written to like a file is a file on a mount such as
-        /// `/dev`. Only `kernel` uses it and the next four.
+        /// `/dev`. Only `kernel` uses it and the next ten.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
         /// The costs of its file system.
@@ -51,9 +64,39 @@ keys! {
         /// Extra time to make a file durable if its metadata changed
         ///
         /// It has become longer since the last time, or, for `fsync` and O_SYNC, its times have changed: a commit of the
-        /// [journal](../concepts/kernel/ext4.md#the-journal). Not with `nfs`.
+        /// [journal](../concepts/kernel/ext4.md#the-journal). With `journal` this is the time of the processor alone. Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub commit: Nanos,
+        /// Time of the processor for each block of a commit
+        ///
+        /// Beside `commit`, and with `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub commit_block: Nanos,
+        /// Time of the processor to give written data its blocks
+        ///
+        /// Paid by each durable call that commits (`ext4_convert_unwritten_extents`). With `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub extent_conversion: Nanos,
+        /// Time of the processor for a call of `fsync` beside its commit
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub fsync: Nanos,
+        /// Time of the processor to make a file or a directory
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub create: Nanos,
+        /// Time of the processor to give a file another name, or a second one
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub rename: Nanos,
+        /// Time of the processor to remove a name
+        ///
+        /// Beside that for the pages of its file. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub unlink: Nanos,
         /// Time to free 4 KiB that were written back lately when their file is cut or removed
         ///
         /// With the mount option `discard` the disk is told. Not with `nfs`.

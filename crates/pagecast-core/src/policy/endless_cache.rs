@@ -218,6 +218,8 @@ impl Policy for EndlessCache {
                 unreachable!("files of other hosts are one flow for this policy")
             }
             Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.remove(size.0, u64::MAX)),
+            Call::Unlink { file } => self.change(file.id, |ranges| ranges.remove(0, u64::MAX)),
+            Call::Name { .. } => {}
             Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
                 self.change(file.id, |ranges| ranges.remove(offset, offset.saturating_add(bytes.0)));
             }

@@ -19,7 +19,7 @@ use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
 use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Advice, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
+use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
 /// A file of the whole scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -258,6 +258,18 @@ pub enum Call {
         /// New size.
         size: Bytes,
     },
+    /// A file loses its last name: its pages leave, unwritten.
+    Unlink {
+        /// The file.
+        file: FileView,
+    },
+    /// A name of a file is made, changed, or removed while others are left. Only for a policy that [minds](Policy::minds_names).
+    Name {
+        /// The file.
+        file: FileView,
+        /// The change.
+        change: NameChange,
+    },
     /// Take advice on the use of a file, or a part of it.
     Advise {
         /// The file.
@@ -285,6 +297,20 @@ pub enum Call {
         /// By whom: the operations of this number have taken it.
         owner: OperationId,
     },
+}
+
+/// A change of the names of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameChange {
+    /// A file or a directory is made.
+    Create,
+    /// A file gets another name, or a second one.
+    Rename {
+        /// True if that was another file's.
+        replaces: bool,
+    },
+    /// A name is removed.
+    Unlink,
 }
 
 /// The outcome of an operation.
@@ -518,6 +544,9 @@ pub trait Policy: Send {
         None
     }
 
+    /// Gives the requests of a process to disks a priority.
+    fn set_ioprio(&mut self, _process: OperationId, _priority: IoPriority) {}
+
     /// Charges the memory of an operation from now on to this memory cgroup of the host, or to none.
     fn charge_to(&mut self, _operation: OperationId, _cgroup: Option<usize>) {}
 
@@ -553,6 +582,11 @@ pub trait Policy: Send {
     /// read and written.
     fn most_anonymous(&self) -> Option<Bytes> {
         None
+    }
+
+    /// True if changes of names take time, or are written down in a journal.
+    fn minds_names(&self) -> bool {
+        false
     }
 
     /// Returns how files of other hosts are reached.

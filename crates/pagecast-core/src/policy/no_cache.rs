@@ -59,6 +59,8 @@ impl Policy for NoCache {
             | Call::SyncFs { .. }
             | Call::SyncRange { .. }
             | Call::Truncate { .. }
+            | Call::Unlink { .. }
+            | Call::Name { .. }
             | Call::Advise { .. }
             | Call::DropCaches => {}
         }

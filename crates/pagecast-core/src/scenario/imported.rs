@@ -129,6 +129,7 @@ impl Adding {
             after: process.after.iter().map(name).chain(outer).collect(),
             start: self.start + process.start,
             descriptors: process.descriptors.map(|table| self.table + table),
+            ioprio: process.ioprio,
             slots,
             program: process.program,
         }

@@ -95,7 +95,20 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 4] = ["commit", "block_free", "block_free_within", "file_free"];
+const OF_DISKS: [&str; 12] = [
+    "journal",
+    "delalloc",
+    "commit",
+    "commit_block",
+    "extent_conversion",
+    "fsync",
+    "create",
+    "rename",
+    "unlink",
+    "block_free",
+    "block_free_within",
+    "file_free",
+];
 
 impl Network<'_> {
     fn mounts(&self, host: usize, draft: &Draft<'_>) -> Result<Vec<Mount>, ScenarioError> {

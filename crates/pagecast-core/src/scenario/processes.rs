@@ -22,7 +22,7 @@ use crate::error::ScenarioError;
 use crate::nearest::hint;
 use crate::stop;
 use crate::units::Nanos;
-use crate::workload::Process;
+use crate::workload::{IoPriority, Process};
 
 /// How many processes of a circle a message names.
 const NAMED_IN_CIRCLE: usize = 8;
@@ -129,8 +129,19 @@ fn read_process(
         after: after.into_iter().map(Arc::from).collect(),
         start: fields.get("start")?.unwrap_or(Nanos::ZERO),
         descriptors: None,
+        ioprio: ioprio_of(fields)?,
         slots,
         program: Arc::new(CopyProgram { steps: Arc::clone(&program.steps), n }),
+    })
+}
+
+/// The priority of the requests of a process.
+pub fn ioprio_of(fields: &Fields<'_>) -> Result<IoPriority, ScenarioError> {
+    let Some(text) = fields.get::<String>("ionice")? else { return Ok(IoPriority::default()) };
+    IoPriority::parse(&text).ok_or_else(|| {
+        let what = format!("`ionice` cannot be \"{}\"", shorten(&text));
+        let remedy = "write \"idle\", or \"realtime\" or \"best-effort\" and a level from 0 to 7";
+        fields.place("ionice").error(what, remedy)
     })
 }
 

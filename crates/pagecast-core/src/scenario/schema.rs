@@ -129,6 +129,11 @@ pub static PROCESS: Schema = Schema {
         may("host", Kind::Text, "Where it runs; default the first host"),
         may("cgroup", Kind::Text, "The memory cgroup of that host that it is in; default none"),
         may(
+            "ionice",
+            Kind::Text,
+            "Priority of its requests, as `ionice` prints it: \"idle\", \"realtime 0\", \"best-effort 7\"; default \"best-effort 4\"",
+        ),
+        may(
             "slots",
             Kind::Whole(1, 1_000_000),
             "Cores that it holds from its start to its end, and waits for; default none: it shares those of its host\n\nIts first row in the table of operations is the `wait` for them. It computes on one of them.",

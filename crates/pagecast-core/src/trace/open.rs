@@ -168,6 +168,7 @@ impl Trace {
             },
             after: process.after.iter().map(|&after| tables.processes[after as usize].name.clone()).collect(),
             descriptors: process.descriptors,
+            ioprio: Default::default(),
             slots: None,
             program: Arc::new(Replayed {
                 trace: self.0.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ProgramSource, WorkloadSlots};
+use super::{IoPriority, ProgramSource, WorkloadSlots};
 use crate::units::{Bytes, Nanos};
 
 /// A workload that somebody has in another format.
@@ -40,6 +40,8 @@ pub struct WorkloadProcess {
     pub after: Vec<Arc<str>>,
     /// Processes of the workload with the same number share one table of descriptors.
     pub descriptors: Option<u32>,
+    /// The priority of its requests to disks.
+    pub ioprio: IoPriority,
     /// The cores that it holds; without, it shares those of its host.
     pub slots: Option<WorkloadSlots>,
     /// What it does.

@@ -132,6 +132,7 @@ impl Case {
             after: Vec::new(),
             start: Nanos::ZERO,
             descriptors: None,
+            ioprio: Default::default(),
             slots: None,
             program: Arc::new(operations),
         });

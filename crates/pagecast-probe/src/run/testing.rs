@@ -20,6 +20,7 @@ pub(super) fn process(name: &str, after: &[&str], actions: &[Action]) -> Process
         after: after.iter().map(|&name| name.into()).collect(),
         start: Nanos::ZERO,
         descriptors: None,
+        ioprio: Default::default(),
         slots: None,
         program: Arc::new(program),
     }

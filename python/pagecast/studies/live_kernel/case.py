@@ -24,6 +24,10 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "fdatasync": ("handle",),
     "close": ("handle",),
     "unlink": ("path",),
+    "rename": ("path", "to"),
+    "mkdir": ("path",),
+    "owrite": ("handle", "size", "call", "around_bytes", "pause_us"),
+    "snap": ("label",),
     "sync": (),
     "drop": (),
     "dontneed": ("handle",),
@@ -131,12 +135,14 @@ def _arguments(command: str, values: list[str], where: str) -> dict[str, Any]:
 
 def _value(name: str, text: str, where: str) -> object:
     match name:
-        case "size" | "call" | "buffer":
+        case "size" | "call" | "buffer" | "around_bytes":
             return _size(text, where)
         case "offset":
             return CURRENT if text == str(CURRENT) else _size(text, where)
         case "ms":
             return _milliseconds(text, where)
+        case "pause_us":
+            return _size(text, where)
         case "flags":
             if unknown := [flag for flag in text if flag not in FLAGS]:
                 raise StudyError(f"{where}: there is no flag `{unknown[0]}`; flags are {', '.join(FLAGS)}")

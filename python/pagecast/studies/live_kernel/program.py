@@ -179,6 +179,8 @@ class _Translator:
                         first=_core.wait(f"start {child}"),
                     )
                     self._exit(child, inherited)
+                case "snap":
+                    pass
                 case "stat":
                     self._stat(step, name, recorded_name, planned, phase)
                 case _:
@@ -243,6 +245,12 @@ class _Translator:
                 return [_core.close(handle.file.path), *self._release(handle, handles)]
             case "unlink":
                 return self._unlink(self._path(step))
+            case "rename":
+                return self._rename(step)
+            case "mkdir":
+                return [_core.mkdir(self._path(step))]
+            case "owrite":
+                return self._write_at_intervals(self._handle(step, handles), handles, arguments)
             case "sync":
                 return [_core.sync()]
             case "drop":
@@ -285,6 +293,30 @@ class _Translator:
             return []
         file.is_linked = False
         return [] if file.handles else [_core.unlink(file.path)]
+
+    def _rename(self, step: Step) -> "list[Operation]":
+        path, to = self._path(step), self._below(step.arguments["to"], step)
+        if path not in self._files:
+            raise UnsupportedError(f"{self._at(step)} renames {path}, which nothing before it makes")
+        file = self._files.pop(path)
+        before, file.path = file.path, to
+        self._files[to] = file
+        return [_core.rename(before, to)]
+
+    def _write_at_intervals(
+        self, handle: _Handle, handles: _Handles, arguments: Mapping[str, Any]
+    ) -> "list[Operation]":
+        """Write call by call, each followed by a pause; it begins anew after so many bytes."""
+        call, around = arguments["call"], arguments["around_bytes"]
+        operations: list[Operation] = []
+        at = 0
+        for done in range(0, arguments["size"], call):
+            piece = min(call, arguments["size"] - done)
+            at = 0 if at + piece > around else at
+            operations += self._write(handle, handles, piece, piece, at)
+            operations.append(_core.sleep(arguments["pause_us"] * 1e-6))
+            at += piece
+        return operations
 
     def _release(self, handle: _Handle, handles: _Handles) -> "list[Operation]":
         """Give a handle up: a file without a name goes with its last one."""
@@ -340,7 +372,9 @@ class _Translator:
         return handles.open[number]
 
     def _path(self, step: Step) -> str:
-        path: str = step.arguments["path"]
+        return self._below(step.arguments["path"], step)
+
+    def _below(self, path: str, step: Step) -> str:
         if not path.startswith(f"{_MOUNT}/"):
             raise UnsupportedError(f"{self._at(step)} uses {path}, which is not below {_MOUNT}")
         return f"{self._mount}{path.removeprefix(_MOUNT)}"

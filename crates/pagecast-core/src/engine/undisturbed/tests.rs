@@ -116,6 +116,7 @@ fn scenario(machine: &str, programs: Vec<Vec<Action>>) -> Scenario {
         after: vec![],
         start: Nanos::ZERO,
         descriptors: None,
+        ioprio: Default::default(),
         slots: None,
         program: Arc::new(actions.into_iter().map(Operation::from).collect::<Vec<_>>()),
     };

@@ -4,7 +4,6 @@ use crate::flow::Path;
 use crate::machine::{Disk, Host};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
-use crate::policy::kernel::tasks::kind::Waits;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
 use crate::policy::kernel::timers::Timers;
@@ -104,11 +103,5 @@ impl Config {
     pub fn wbs_of(&self, memcg: usize) -> impl Iterator<Item = WbId> + use<> {
         let devices = self.devices();
         (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
-    }
-
-    /// The times of a commit and a flush of a file; nothing on another host, which has its own.
-    pub fn waits_of(&self, file: &FileView) -> Waits {
-        let flush = self.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush);
-        Waits { journal: file.cost.commit, flush }
     }
 }

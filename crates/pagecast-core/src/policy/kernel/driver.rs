@@ -2,18 +2,21 @@
 //!
 //! Only the driver calls a step of a system call; no step calls a step of another call.
 
+use crate::block::{Device, RequestId};
 use crate::flow::Completion;
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
 use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, step_dont_need};
+use crate::policy::kernel::filemap::names::{change_name, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::leave_ahead;
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
+use crate::policy::kernel::jbd2::commit::{begin_commits, end_commit, step_commit};
 use crate::policy::kernel::model::caps::{let_go, set_caps};
 use crate::policy::kernel::model::checks::check_books;
 use crate::policy::kernel::model::context::Context;
@@ -35,7 +38,7 @@ use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Way};
+use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
@@ -99,6 +102,12 @@ impl Kernel {
             release_followers(&mut self.context(now, out));
         }
         go_on_with_due(&mut self.context(now, out));
+        commit_due(&mut self.context(now, out));
+        // What a journal has sent meanwhile goes to its disk at this instant.
+        while let Some(device) = self.ext4.has_sent.pop() {
+            self.write_back_device(now, device.0 as usize, out);
+            commit_due(&mut self.context(now, out));
+        }
         // Rates need the dirty level after submission and the writers that have begun; caps need the rates.
         self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
         if !self.clock.is_put_off {
@@ -135,6 +144,7 @@ impl Kernel {
         let survey = self.caps.survey(&self.pages, &self.write_back, &self.tasks);
         let slopes = Slopes { written: self.block.write_rate(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, next_update(&self.write_back, now));
+        next = earlier(earlier(next, self.ext4.next_commit()), self.block.next_completion());
         next = earlier(next, self.write_back.next_stats_flush(&self.block, &self.tasks));
         for wb in self.write_back.wbs.iter().flatten() {
             next = earlier(next, wb.measure_at);
@@ -175,20 +185,44 @@ impl Kernel {
         check_books(&self.pages, &self.write_back, &self.block, &self.tasks);
     }
 
-    /// Ends the first unit of a device's queue and wakes the tasks that waited for it.
+    /// Ends the first unit of a device's queue, whose bytes have moved.
     pub fn unit_written(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         let mut transfer =
             self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
         apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
-        for waiter in self.block.queues[device].pop().waiters {
-            end_wait(&mut self.context(now, out), waiter);
+        let nobody_waits = self.block.unit_moved(device, now);
+        nobody_waits.iter().for_each(|unit| self.ext4.note_written_back(now, device, unit));
+        self.end_requests(now, device, out);
+    }
+
+    /// Goes on with direct I/O whose requests the device has completed, then with threads that wait for it.
+    fn end_direct(&mut self, now: Nanos, at: usize, out: &mut Actions) {
+        let is_due = |device: &&mut Device| device.next_event().is_some_and(|next| next <= now);
+        while let Some(device) = self.block.devices.get_mut(at).filter(is_due) {
+            for RequestId(number) in device.advance(now) {
+                drive(&mut self.context(now, out), OperationId(number as u32));
+            }
+            let device = self.block.devices.get_mut(at).expect("it was just there");
+            device.resume(now, &mut self.ext4.cpus);
+        }
+    }
+
+    /// Wakes the tasks whose requests the device has completed.
+    fn end_requests(&mut self, now: Nanos, device: usize, out: &mut Actions) {
+        while let Some(unit) = self.block.queues[device].take_completed(now) {
+            self.ext4.note_written_back(now, device, &unit);
+            for waiter in unit.waiters {
+                end_wait(&mut self.context(now, out), waiter);
+            }
         }
     }
 
     /// Lets the flushers of a device submit, and starts the next unit of its queue.
     pub fn write_back_device(&mut self, now: Nanos, device: usize, out: &mut Actions) {
         self.block.look_at_wbt(&self.tasks, now, device);
+        self.end_requests(now, device, out);
+        self.end_direct(now, device, out);
         for at in self.write_back.wbs_at(device) {
             if self.flushers.is_about_to_look(&self.pages, &self.block, now, at) {
                 settle_visited(&mut self.context(now, &mut Actions::default()), at);
@@ -265,7 +299,9 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
-        Call::Truncate { file, size } => truncate(cx, request, file, size),
+        Call::Truncate { file, size } => truncate(cx, request, file, size, false),
+        Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
+        Call::Name { file, change } => change_name(cx, request.operation, file, change),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.
@@ -328,8 +364,10 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::Beside { .. } => step_beside(cx, operation),
         Kind::Sync { .. } => step_sync(cx, operation),
         Kind::SyncRange { .. } => step_sync_range(cx, operation),
+        Kind::Commit { .. } => step_commit(cx, operation),
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
+        Kind::Name { .. } => step_name(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
             step_plain(cx, operation)
@@ -355,6 +393,10 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
         }
         Kind::DontNeed => end_dont_need(cx, operation, task),
         Kind::ReadAhead { .. } => None,
+        Kind::Commit { device, .. } => {
+            end_commit(cx, device).into_iter().for_each(|waiter| end_wait(cx, waiter));
+            None
+        }
         Kind::Beside { of, way } => {
             let parent = cx.tasks.get_mut(of).expect("who waits is under way");
             let part = if way == Way::Write { Part::DeviceWrite } else { Part::DeviceRead };
@@ -371,13 +413,17 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
 /// Ends a wait of an operation, or one of several.
 fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
-    if let Kind::Sync { files, .. } = &mut task.kind
+    if let Kind::Sync { files, .. } | Kind::Commit { phase: Phase::Written { files }, .. } = &mut task.kind
         && *files > 1
     {
         *files -= 1;
         return;
     }
-    let part = if let Stage::Commit(_) = task.stage { Part::Journal } else { Part::DeviceWrite };
+    let part =
+        if matches!(task.stage, Stage::Commit | Stage::Room) { Part::Journal } else { Part::DeviceWrite };
+    if task.stage == Stage::Room {
+        task.stage = Stage::Start;
+    }
     task.outcome.parts.add(part, cx.now - task.since);
     drive(cx, operation);
 }
@@ -434,6 +480,14 @@ fn release_followers(cx: &mut Context<'_>) {
         let task = cx.tasks.get_mut(operation).expect("it is there");
         task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
         drive(cx, operation);
+    }
+}
+
+/// Begins the commits that are due.
+fn commit_due(cx: &mut Context<'_>) {
+    for operation in begin_commits(cx) {
+        let is_writer = !matches!(cx.tasks[operation].kind, Kind::Commit { .. });
+        if is_writer { end_wait(cx, operation) } else { drive(cx, operation) }
     }
 }
 

@@ -7,8 +7,9 @@
 //! |---|---|---|
 //! | `fs/sync.c` | `sync` | |
 //! | `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `fs/buffer.c` | `filemap` | |
+//! | `fs/jbd2/commit.c`, `fs/jbd2/checkpoint.c` | `jbd2` | |
 //! | ours: runs, caps, settling, what is told | `model` | `Caps`, `Told`, `Clock` |
-//! | `fs/ext4`, `fs/jbd2` | `ext4` | `Ext4` |
+//! | `fs/ext4`, `fs/jbd2/transaction.c` | `ext4` | `Ext4` |
 //! | `fs/fs-writeback.c` | `fs_writeback` | `Flushers` |
 //! | `mm/page-writeback.c`, `lib/flex_proportions.c` | `page_writeback` | `WriteBack` |
 //! | `mm/readahead.c` | `readahead` | `Readers` |
@@ -81,8 +82,10 @@
 //! | `ksys_sync` | `sync/fsync.rs` | `ksys_sync` |
 //! | `generic_write_sync` | `sync/o_sync.rs` | `step_write_sync` |
 //! | `sync_file_range` | `sync/sync_file_range.rs` | `step_sync_range` |
-//! | `ext4_fsync_journal` | `ext4/journal.rs` | `commit` |
-//! | `jbd2_journal_commit_transaction` | `ext4/commit.rs` | `waits_of_calls` |
+//! | `ext4_fsync_journal` | `ext4/journal.rs` | `tid_of` |
+//! | `jbd2_journal_commit_transaction` | `jbd2/commit.rs` | `step_commit` |
+//! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
+//! | `add_transaction_credits` | `jbd2/checkpoint.rs` | `journal_data` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |
@@ -99,6 +102,7 @@ mod driver;
 mod ext4;
 mod filemap;
 mod fs_writeback;
+mod jbd2;
 mod memcontrol;
 mod model;
 mod options;
@@ -147,6 +151,7 @@ use super::{
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
+use crate::workload::IoPriority;
 
 /// The size of the pieces in which bytes from other hosts pass both page caches.
 const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
@@ -231,6 +236,10 @@ impl Policy for Kernel {
         self.serve_run(now, request, by, out)
     }
 
+    fn set_ioprio(&mut self, process: OperationId, priority: IoPriority) {
+        self.block.devices.set_priority(process, priority);
+    }
+
     fn charge_to(&mut self, operation: OperationId, cgroup: Option<usize>) {
         self.pages.charge_to(operation, cgroup.map_or(MemcgId::ROOT, MemcgId::of));
     }
@@ -291,6 +300,10 @@ impl Policy for Kernel {
 
     fn copied_at_once(&self, file: &FileView, at: u64, end: u64) -> Bytes {
         read_at_once(&self.pages, file, at, end)
+    }
+
+    fn minds_names(&self) -> bool {
+        self.ext4.minds_names()
     }
 
     fn remote(&self) -> Remote {

@@ -286,6 +286,12 @@ impl Policy for Wrench {
                     self.cache.discard_beyond(file, size.0);
                 }
             }
+            Call::Unlink { file } => {
+                if let Some(file) = self.files.number(file.id) {
+                    self.cache.discard_beyond(file, 0);
+                }
+            }
+            Call::Name { .. } => {}
             Call::Advise { file, advice, offset, bytes } => {
                 // Its blocks have no places in their file: advice on a part of it says nothing.
                 let is_whole = offset == 0 && bytes >= file.size;

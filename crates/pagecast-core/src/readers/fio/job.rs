@@ -6,7 +6,7 @@ use super::engines::Engine;
 use super::values::Amount;
 use super::wrong::Place;
 use crate::units::Nanos;
-use crate::workload::SyncRangeFlags;
+use crate::workload::{IoPriority, SyncRangeFlags};
 
 /// Index of reads in an array for both directions.
 pub const READ: usize = 0;
@@ -324,6 +324,8 @@ pub struct Job {
     pub percent_reads: u32,
     /// `numjobs`.
     pub jobs: u32,
+    /// `prio` and `prioclass`.
+    pub ioprio: IoPriority,
     /// `stonewall`.
     pub stonewall: bool,
     /// `new_group`.
@@ -418,6 +420,7 @@ impl Job {
             percent_random: [100; 2],
             percent_reads: 50,
             jobs: 1,
+            ioprio: IoPriority::default(),
             stonewall: false,
             new_group: false,
             wait_for: None,

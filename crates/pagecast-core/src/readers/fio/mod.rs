@@ -100,6 +100,7 @@ fn workload(plan: Plan) -> Workload {
                 start: Default::default(),
                 after,
                 descriptors: None,
+                ioprio: Default::default(),
                 slots: None,
                 program,
             });
@@ -118,6 +119,7 @@ fn workload(plan: Plan) -> Workload {
                 start: thread.start,
                 after,
                 descriptors: None,
+                ioprio: thread.job.ioprio,
                 slots: None,
                 program: Arc::new(ThreadSource(Arc::clone(thread))),
             });

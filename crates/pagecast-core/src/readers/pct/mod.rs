@@ -1,7 +1,7 @@
 //! Reads the scripts (`.pct`) that the test bed plays: the steps of a case, one command a line.
 //!
 //! Their language stands in `python/pagecast/studies/live_kernel/README.md`. `MNT/` in paths is the directory that relative paths go
-//! below. A script has no times: its processes do one step after the other, `sleep` and `spin` included. `mark` and `stat` are of
+//! below. A script has no times: its processes do one step after the other, `sleep` and `spin` included. `mark`, `stat` and `snap` are of
 //! recordings alone and do nothing here.
 //!
 //! Left out: a process that is started goes on with copies of the positions of the one that starts it, where fork(2) shares them.
@@ -24,7 +24,7 @@ use crate::units::{Bytes, Nanos};
 use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, Operation};
 
 /// The commands, and how many arguments each has.
-const COMMANDS: [(&str, usize); 19] = [
+const COMMANDS: [(&str, usize); 23] = [
     ("open", 3),
     ("write", 4),
     ("read", 4),
@@ -34,6 +34,10 @@ const COMMANDS: [(&str, usize); 19] = [
     ("fdatasync", 1),
     ("close", 1),
     ("unlink", 1),
+    ("rename", 2),
+    ("mkdir", 1),
+    ("owrite", 5),
+    ("snap", 1),
     ("sync", 0),
     ("drop", 0),
     ("dontneed", 1),
@@ -208,6 +212,22 @@ impl Script {
                     trace.record(self.running.process, None, None, &plain(Action::Unlink { path }))?;
                 }
             }
+            "rename" => {
+                let (from, to) = (below_mount(words[0])?, below_mount(words[1])?);
+                let Some(file) = self.names.remove(from) else {
+                    return wrong(format!("there is no file `{}`", shorten(from)), "make it before");
+                };
+                let (path, to_path) = (trace.path(from)?, trace.path(to)?);
+                self.files[file].path = to_path.clone();
+                self.names.insert(to.to_owned(), file);
+                let rename = Action::Rename { path, to: to_path };
+                trace.record(self.running.process, None, None, &plain(rename))?;
+            }
+            "mkdir" => {
+                let path = trace.path(below_mount(words[0])?)?;
+                trace.record(self.running.process, None, None, &plain(Action::Mkdir { path }))?;
+            }
+            "owrite" => return self.write_at_intervals(words, line, trace),
             "sync" => add(plain(Action::Sync))?,
             "drop" => add(plain(Action::DropCaches))?,
             "sleep" => add(plain(Action::Sleep { time: milliseconds(words[0])? }))?,
@@ -302,6 +322,37 @@ impl Script {
         };
         let operation = Operation { line, fd: Some(handle.fd), ..Operation::from(action) };
         Ok(trace.record(self.running.process, None, None, &operation)?)
+    }
+
+    /// Writes call by call, each followed by a pause: bytes, bytes of a call, bytes after which it begins anew, microseconds.
+    fn write_at_intervals(
+        &mut self,
+        words: &[&str],
+        line: Option<u32>,
+        trace: &mut Writer,
+    ) -> Result<(), Wrong> {
+        let (bytes, call, around) = (size(words[1])?, size(words[2])?, size(words[3])?);
+        let Some(pause) = scaled(words[4], 3).map(Nanos) else {
+            return wrong(format!("`{}` is no time", shorten(words[4])), "write microseconds");
+        };
+        if call == 0 || around < call {
+            return wrong(
+                "`owrite` moves nothing",
+                "write a call of at least a byte, and no less until it begins anew",
+            );
+        }
+        let (mut done, mut at) = (0, 0);
+        while done < bytes {
+            let piece = call.min(bytes - done);
+            if at + piece > around {
+                at = 0;
+            }
+            self.transfer(words[0], true, (Some(at), piece, piece), line, trace)?;
+            let sleep = Operation { line, ..Operation::from(Action::Sleep { time: pause }) };
+            trace.record(self.running.process, None, None, &sleep)?;
+            (done, at) = (done + piece, at + piece);
+        }
+        Ok(())
     }
 
     fn handle(&self, name: &str) -> Result<&Handle, Wrong> {

@@ -32,7 +32,7 @@ use super::options::{Compute, ListOrder, Options};
 use crate::nearest::shorten;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, Buffer, Note, Operation, Workload, WorkloadFile, WorkloadProcess, WorkloadSlots,
+    Action, Buffer, IoPriority, Note, Operation, Workload, WorkloadFile, WorkloadProcess, WorkloadSlots,
 };
 
 /// The versions that are known.
@@ -169,6 +169,7 @@ impl Reading<'_> {
             start: Nanos::ZERO,
             after: task.parents.iter().map(parent).collect(),
             descriptors: None,
+            ioprio: IoPriority::default(),
             slots: Some(WorkloadSlots { cores: task.recorded.cores, priority, machine }),
             program: Arc::new(self.program(task)),
         }

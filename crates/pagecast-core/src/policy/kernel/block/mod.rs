@@ -2,13 +2,15 @@
 //!
 //! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
+pub mod devices;
 pub mod queue;
 pub mod seeks;
 pub mod wbt;
 
 use std::sync::Arc;
 
-use self::queue::Queue;
+use self::devices::Devices;
+use self::queue::{Queue, Unit};
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
 use crate::machine::Host;
@@ -17,7 +19,7 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::{DeviceId, FileView};
 use crate::result::Part;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, earlier};
 
 /// The queue of a device of another host: the slots of an NFS client (64) of 1 MiB each.
 const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
@@ -27,6 +29,8 @@ pub struct Block {
     pub(super) queues: Vec<Queue>,
     /// When each device last read, and last held a writer back.
     pub(super) recent: Vec<Recent>,
+    /// The disks that serve direct I/O request by request.
+    pub devices: Devices,
     pub(super) heads: Heads,
     pub(super) config: Arc<Config>,
 }
@@ -37,6 +41,7 @@ impl Block {
         Self {
             queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
             recent: vec![Recent::default(); devices],
+            devices: Devices::of(&config.host),
             heads: Heads::of(config.host.disks.len()),
             config: config.clone(),
         }
@@ -57,13 +62,29 @@ fn queue_of(host: &Host, device: usize) -> Queue {
 impl Block {
     /// True if no device writes or is throttled.
     pub fn is_idle(&self) -> bool {
-        self.queues.iter().all(|queue| queue.wbt.is_none() && queue.is_empty() && queue.transfer.is_none())
+        self.devices.is_idle()
+            && self
+                .queues
+                .iter()
+                .all(|queue| queue.wbt.is_none() && queue.is_empty() && queue.transfer.is_none())
     }
 
-    /// The write rate of all devices, in bytes per second.
+    /// The rate at which all devices write pages, in bytes per second.
     pub fn write_rate(&self) -> f64 {
-        let transfers = self.queues.iter().filter_map(|queue| queue.transfer.as_ref());
-        transfers.map(|transfer| transfer.rate).sum()
+        self.queues.iter().filter_map(Queue::rate).sum()
+    }
+
+    /// Notes that the bytes of the first unit of a device have moved: its requests are complete after the device's latency.
+    /// Returns it if nobody waits for that.
+    pub fn unit_moved(&mut self, device: usize, now: Nanos) -> Option<Unit> {
+        let latency = self.config.host.disks.get(device).map_or(Nanos::ZERO, |disk| disk.write_latency);
+        self.queues[device].pop(now + latency)
+    }
+
+    /// The time at which the next requests that somebody waits for are complete.
+    pub fn next_completion(&self) -> Option<Nanos> {
+        let of_queues = self.queues.iter().filter_map(Queue::next_completion).min();
+        earlier(of_queues, self.devices.next_event())
     }
 
     /// True if pages of a file are being written to its device. A task that adds pages to the file then shares the lock of its page
@@ -71,7 +92,7 @@ impl Block {
     pub fn is_being_written(&self, file: &FileView) -> bool {
         let queue = &self.queues[file.device.0 as usize];
         let unit = queue.front().filter(|_| queue.transfer.is_some());
-        unit.is_some_and(|unit| unit.file == file.id)
+        unit.is_some_and(|unit| unit.file == Some(file.id))
     }
 
     /// The queue of the device of a wb.

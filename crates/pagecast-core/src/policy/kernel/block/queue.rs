@@ -17,14 +17,15 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{FileId, OperationId};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// Pages under writeback that are written as one flow.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The wb that its file belongs to.
     pub wb: WbId,
-    pub file: FileId,
+    /// Their file; bytes of a log have none.
+    pub file: Option<FileId>,
     pub start: u64,
     pub end: u64,
     /// True if a flusher has submitted it and nobody waits for it.
@@ -33,6 +34,13 @@ pub struct Unit {
     pub waiters: Vec<OperationId>,
     /// The room that it takes in the queue, in bytes.
     room: u64,
+}
+
+/// A unit whose bytes have moved, and the time at which its requests are complete.
+#[derive(Debug)]
+struct Completing {
+    at: Nanos,
+    unit: Unit,
 }
 
 /// The queue of a device; see the module.
@@ -46,6 +54,10 @@ pub struct Queue {
     units: VecDeque<Unit>,
     /// Room in use, in bytes.
     bytes: u64,
+    /// True if tasks that have found no room sleep on (`rq_qos_wait`).
+    has_sleepers: bool,
+    /// Units whose bytes have moved, until their requests are complete, where somebody waits for that.
+    completing: VecDeque<Completing>,
     /// The flow of the first unit.
     pub transfer: Option<Transfer>,
     /// The wb whose turn it is to submit.
@@ -61,6 +73,8 @@ impl Queue {
             wbt,
             units: VecDeque::new(),
             bytes: 0,
+            has_sleepers: false,
+            completing: VecDeque::new(),
             transfer: None,
             turn: 0,
         }
@@ -74,7 +88,32 @@ impl Queue {
 
     /// True if a task may submit more whose share of the queue is limited.
     pub fn has_room(&self, why: Option<Why>) -> bool {
-        self.bytes < self.limit(why)
+        let sleeps = why.is_some() && self.has_sleepers && self.wbt.is_some();
+        self.bytes < self.limit(why) && !sleeps
+    }
+
+    /// Lets a task sleep that has found no room; others sleep behind it until the queue has run down (`rq_qos_wait`).
+    pub fn sleep(&mut self) {
+        self.has_sleepers = self.wbt.is_some();
+    }
+
+    /// Wakes all tasks that sleep.
+    pub fn wake_all(&mut self) {
+        self.has_sleepers = false;
+    }
+
+    /// Wakes tasks that sleep when the queue has run down far enough.
+    fn wake(&mut self) {
+        self.has_sleepers &= self.wbt.as_ref().is_some_and(|wbt| self.bytes > wbt.wakes_at());
+    }
+
+    /// Returns how many bytes are in flight where a flusher that is alone has submitted more than fits. It has filled the queue and let it
+    /// run down in turn.
+    pub fn level(&self, why: Why) -> u64 {
+        let limit = self.limit(Some(why));
+        let swing = self.wbt.as_ref().map_or(0, |wbt| limit.saturating_sub(wbt.wakes_at()));
+        let is_alone = self.bytes > limit;
+        limit - self.applied().checked_rem(swing).filter(|_| is_alone).unwrap_or(0)
     }
 
     /// Returns how many bytes each task submits in turn while several do.
@@ -86,7 +125,30 @@ impl Queue {
     pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
         let room = end - start;
         self.bytes += room;
-        self.units.push_back(Unit { wb, file, start, end, is_of_flusher, waiters: Vec::new(), room });
+        self.units.push_back(Unit {
+            wb,
+            file: Some(file),
+            start,
+            end,
+            is_of_flusher,
+            waiters: Vec::new(),
+            room,
+        });
+    }
+
+    /// Adds bytes of a log, for which an operation waits.
+    pub fn push_log(&mut self, wb: WbId, bytes: u64, waiter: OperationId) {
+        self.bytes += bytes;
+        let unit = Unit {
+            wb,
+            file: None,
+            start: 0,
+            end: bytes,
+            is_of_flusher: false,
+            waiters: vec![waiter],
+            room: bytes,
+        };
+        self.units.push_back(unit);
     }
 
     /// True if the device has written everything that was submitted.
@@ -99,26 +161,52 @@ impl Queue {
         self.units.front()
     }
 
-    /// Takes out the first unit, which has been written.
-    pub fn pop(&mut self) -> Unit {
+    /// Takes out the first unit, whose bytes have moved, and whose requests will be complete at an instant. Returns it if nobody waits for
+    /// that.
+    pub fn pop(&mut self, complete: Nanos) -> Option<Unit> {
         let unit = self.units.pop_front().expect("the device writes what waits for it");
         self.bytes -= unit.room;
-        unit
+        self.wake();
+        if unit.waiters.is_empty() {
+            return Some(unit);
+        }
+        self.completing.push_back(Completing { at: complete, unit });
+        None
     }
 
-    /// Returns the rate at which the device writes for a wb now, in bytes per second; nothing if it does not.
+    /// Returns the next unit that somebody waits for and whose requests are complete by now, if there is one.
+    pub fn take_completed(&mut self, now: Nanos) -> Option<Unit> {
+        self.next_completion().filter(|at| *at <= now)?;
+        self.completing.pop_front().map(|next| next.unit)
+    }
+
+    /// The time at which the next requests that somebody waits for are complete.
+    pub fn next_completion(&self) -> Option<Nanos> {
+        self.completing.front().map(|next| next.at)
+    }
+
+    /// Returns the rate at which the device writes pages of a wb now, in bytes per second; nothing if it does not.
     pub fn rate_for(&self, wb: WbId) -> Option<f64> {
-        let is_of_wb = self.front().is_some_and(|unit| unit.wb == wb);
-        self.transfer.as_ref().filter(|_| is_of_wb).map(|transfer| transfer.rate)
+        self.page_rate(|unit| unit.wb == wb)
     }
 
-    /// Returns the bytes of a wb that are in the queue.
+    /// Returns the rate at which the device writes pages now.
+    pub fn rate(&self) -> Option<f64> {
+        self.page_rate(|_| true)
+    }
+
+    fn page_rate(&self, is_wanted: impl Fn(&Unit) -> bool) -> Option<f64> {
+        let is_of_pages = self.front().is_some_and(|unit| unit.file.is_some() && is_wanted(unit));
+        self.transfer.as_ref().filter(|_| is_of_pages).map(|transfer| transfer.rate)
+    }
+
+    /// Returns the bytes of pages of a wb that are in the queue.
     ///
     /// # Panics
     /// If the room in use is not the sum over the units.
     pub fn bytes_of(&self, wb: WbId) -> u64 {
         assert_eq!(self.bytes, self.units.iter().map(|unit| unit.room).sum::<u64>(), "room taken in a queue");
-        let of_wb = |unit: &&Unit| unit.wb == wb;
+        let of_wb = |unit: &&Unit| unit.wb == wb && unit.file.is_some();
         let bytes: u64 = self.units.iter().filter(of_wb).map(|unit| unit.end - unit.start).sum();
         bytes - self.front().filter(of_wb).map_or(0, |_| self.applied())
     }
@@ -135,6 +223,7 @@ impl Queue {
             let room = front.end - front.start - applied;
             self.bytes -= front.room - room;
             front.room = room;
+            self.wake();
         }
     }
 
@@ -147,7 +236,8 @@ impl Queue {
         let is_first = self.units.len() == 1 && self.transfer.is_some();
         let least = if is_first { last.start + self.applied() + 1 } else { last.start };
         let from = from.max(least.next_multiple_of(PAGE));
-        (from < last.end).then_some((last.wb, last.file, (from, last.end)))
+        let file = last.file.expect("flushers submit pages");
+        (from < last.end).then_some((last.wb, file, (from, last.end)))
     }
 
     /// Removes the last unit from byte `from` on.
@@ -188,7 +278,8 @@ impl Queue {
 
     /// Lets a task wait until everything in the queue has been written; false if it is empty.
     pub fn wait_behind(&mut self, waiter: OperationId) -> bool {
-        self.units.back_mut().map(|unit| unit.waiters.push(waiter)).is_some()
+        let last = self.units.back_mut().or(self.completing.back_mut().map(|last| &mut last.unit));
+        last.map(|unit| unit.waiters.push(waiter)).is_some()
     }
 
     /// Lets a task wait until no page of a file is under writeback; false if there is none.
@@ -198,8 +289,9 @@ impl Queue {
 
     /// Lets a task wait until no page of a range of a file is under writeback; false if there is none.
     pub fn wait_within(&mut self, file: FileId, (start, end): (u64, u64), waiter: OperationId) -> bool {
-        let overlaps = |unit: &&mut Unit| unit.file == file && unit.start < end && start < unit.end;
-        let last = self.units.iter_mut().rev().find(overlaps);
+        let overlaps = |unit: &&mut Unit| unit.file == Some(file) && unit.start < end && start < unit.end;
+        let completing = self.completing.iter_mut().map(|each| &mut each.unit);
+        let last = completing.chain(&mut self.units).rev().find(overlaps);
         last.map(|unit| unit.waiters.push(waiter)).is_some()
     }
 }
@@ -231,9 +323,19 @@ mod tests {
         queue.transfer = Some(flow);
     }
 
+    /// Ends the first unit, and returns the tasks that waited for it.
+    fn pop(queue: &mut Queue) -> Vec<OperationId> {
+        let _ = queue.pop(Nanos::ZERO);
+        queue.take_completed(Nanos::ZERO).map(|unit| unit.waiters).unwrap_or_default()
+    }
+
     /// The files and pages of all units.
     fn units(queue: &Queue) -> Vec<(u32, u64, u64)> {
-        queue.units.iter().map(|unit| (unit.file.0, unit.start / PAGE, unit.end / PAGE)).collect()
+        queue
+            .units
+            .iter()
+            .map(|unit| (unit.file.expect("they are pages").0, unit.start / PAGE, unit.end / PAGE))
+            .collect()
     }
 
     #[test]
@@ -242,7 +344,7 @@ mod tests {
         let mut wait = |from: u64, to: u64, waiter| queue.wait_within(FILE, (from * PAGE, to * PAGE), waiter);
         assert!(wait(5, 15, OperationId(1)) && !wait(20, 30, OperationId(3)));
         assert!(queue.wait_for(FILE, OperationId(2)) && queue.wait_behind(OperationId(4)));
-        let waiters: Vec<Vec<OperationId>> = (0..4).map(|_| queue.pop().waiters).collect();
+        let waiters: Vec<Vec<OperationId>> = (0..4).map(|_| pop(&mut queue)).collect();
         assert_eq!(waiters, [vec![], vec![OperationId(1)], vec![], vec![OperationId(2), OperationId(4)]]);
         assert!(!queue.wait_behind(OperationId(5)), "it is empty");
     }
@@ -258,7 +360,7 @@ mod tests {
         queue.free_written();
         assert!(queue.has_room(None), "who comes now finds room for what is written");
         queue.transfer = None;
-        queue.pop();
+        pop(&mut queue);
         assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (true, 11 * PAGE));
     }
 
@@ -281,8 +383,8 @@ mod tests {
         let mut queue = queue(20, &[(FILE, 0, 100)]);
         queue.push(ROOT, OTHER, (0, 10 * PAGE), false);
         assert_eq!(queue.excess(20 * PAGE), None, "fsync has submitted the last");
-        queue.pop();
-        queue.pop();
+        pop(&mut queue);
+        pop(&mut queue);
         queue.push(ROOT, FILE, (0, 100 * PAGE), true);
         assert!(queue.excess(20 * PAGE).is_some());
         queue.wait_for(FILE, OperationId(1));
@@ -301,7 +403,7 @@ mod tests {
         assert_eq!(queue.bytes_of(ROOT), 5 * PAGE);
         assert!(queue.cut_into_turns().is_none(), "it is cut already");
         queue.transfer = None;
-        let waiters: Vec<usize> = (0..3).map(|_| queue.pop().waiters.len()).collect();
+        let waiters: Vec<usize> = (0..3).map(|_| pop(&mut queue).len()).collect();
         assert_eq!((waiters, queue.bytes_of(ROOT)), (vec![0, 0, 1], 0), "who waits is told with the last");
     }
 

@@ -4,9 +4,10 @@
 //! cgroups whose writers count (`version`). The limit depends on the reason of the write, on whether a writer to the disk was throttled
 //! within the last second, and on how long the disk has been writing.
 //!
-//! Left out: a smaller depth after slow reads (`latency_exceeded`), as if all took less than `wbt_lat_usec`. A waiting task is not woken at
-//! the first completion here. The kernel's is woken when `wb_normal` less half of `wb_background` are left (`wbt_rqw_done`), or none, with
-//! a write cache in the disk and no throttled writer.
+//! A task that has found no room sleeps until `wb_normal` less half of `wb_background` are left, or none, with a write cache in the disk and
+//! no throttled writer. So the queue fills up and runs down in turn.
+//!
+//! Left out: a smaller depth after slow reads (`latency_exceeded`), as if all took less than `wbt_lat_usec`.
 
 use crate::machine::{Host, MountSource};
 use crate::policy::DeviceId;
@@ -57,6 +58,11 @@ struct Scale {
     has_written: bool,
 }
 
+/// `calc_wb_limits`: the requests in flight of usual and of background writes.
+fn wb_limits(depth: u64) -> (u64, u64) {
+    if depth <= 2 { (depth, 1) } else { (depth.div_ceil(2), depth.div_ceil(4)) }
+}
+
 /// The write-back throttling of a disk; see the module.
 #[derive(Debug)]
 pub struct Wbt {
@@ -66,6 +72,8 @@ pub struct Wbt {
     request: u64,
     /// True if its file system marks writes as `REQ_BACKGROUND`.
     marks_background: bool,
+    /// `blk_queue_write_cache`
+    has_write_cache: bool,
     scale: Scale,
     is_writing: bool,
     has_recent_wait: bool,
@@ -83,6 +91,7 @@ impl Wbt {
             queue_depth: u64::from(disk.queue_depth.unwrap_or(disk.queue.0)),
             request: disk.queue.1.0,
             marks_background: mount.is_some_and(|mount| mount.file_system.marks_background()),
+            has_write_cache: disk.flush > Nanos::ZERO,
             scale: Scale::default(),
             is_writing: false,
             has_recent_wait: false,
@@ -106,8 +115,7 @@ impl Wbt {
     /// Returns the bytes in flight up to which a task may submit more: `get_limit`, `calc_wb_limits`.
     pub fn limit(&self, why: Why) -> u64 {
         let (depth, _) = self.calc_max_depth();
-        let (normal, background) =
-            if depth <= 2 { (depth, 1) } else { (depth.div_ceil(2), depth.div_ceil(4)) };
+        let (normal, background) = wb_limits(depth);
         let is_background = (why == Why::Background && self.marks_background) || self.has_close_io;
         let requests = match is_background {
             _ if why == Why::Sync || self.has_recent_wait => depth,
@@ -115,6 +123,14 @@ impl Wbt {
             false => normal,
         };
         requests * self.request
+    }
+
+    /// Returns the bytes in flight down to which tasks sleep that have found no room (`wbt_rqw_done`).
+    pub fn wakes_at(&self) -> u64 {
+        let (depth, _) = self.calc_max_depth();
+        let (normal, background) = wb_limits(depth);
+        let limit = if self.has_write_cache && !self.has_recent_wait { 0 } else { normal };
+        limit.saturating_sub((background / 2).max(1)) * self.request
     }
 
     /// Ends the windows that have passed.
@@ -186,6 +202,7 @@ pub mod tests {
             queue_depth,
             request: 1,
             marks_background: true,
+            has_write_cache: false,
             scale: Scale::default(),
             is_writing: false,
             has_recent_wait: false,

@@ -1,42 +1,71 @@
-//! Returns how long a commit and a flush take, for one file, a device or all of them.
+//! Returns which commit and which flush make a file or a disk durable, and how long they take where nothing else is on the disk.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_sync_file`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`, Linux 6.16.
 
 use crate::machine::MountSource;
+use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::ext4::Ext4;
-use crate::policy::kernel::ext4::journal::commits_of_calls;
+use crate::policy::kernel::ext4::journal::Tid;
+use crate::policy::kernel::ext4::rules::Requests;
 use crate::policy::kernel::tasks::kind::Waits;
 use crate::policy::{DeviceId, FileView, Integrity};
 use crate::units::Nanos;
 
 impl Ext4 {
-    /// Returns the time to commit and flush all disks with a file system, one after the other (`fs/sync.c: ksys_sync`).
-    pub fn waits_of_all(&mut self) -> Waits {
-        (0..self.config.host.disks.len()).map(|at| self.waits_of_disk(at)).fold(
-            Waits::default(),
-            |sum, each| Waits { journal: sum.journal + each.journal, flush: sum.flush + each.flush },
-        )
+    /// Notes in the journal that a file is written up to a byte.
+    pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
+        let tick = now.0 / self.config.tick().0;
+        if let Some(journal) = self.journal(file.device) {
+            journal.write(now, file, end, tick);
+        }
     }
 
-    /// Returns the time to commit and flush one disk; nothing without a file system.
-    pub fn waits_of_disk(&mut self, at: usize) -> Waits {
-        let of_disk = self.config.host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
-        let (Some(disk), Some(journal)) =
-            (self.config.host.disks.get(at), of_disk.map(|mount| mount.cost.commit).max())
-        else {
-            return Waits::default();
-        };
-        let waits = Waits { journal, flush: disk.flush };
-        waits.times(self.journal.commit_all(DeviceId(at as u32)).into(), 1)
+    /// Notes in the journal of a disk that it has the pages of a unit. Only then their blocks belong to the file
+    /// (`ext4_convert_unwritten_extents`).
+    pub fn note_written_back(&mut self, now: Nanos, device: usize, unit: &Unit) {
+        if let (Some(Some(journal)), Some(file)) = (self.journals.get_mut(device), unit.file) {
+            journal.allocate(now, file, unit.end);
+        }
     }
 
-    /// Returns the time to make a written file durable: a commit if anything is uncommitted, and a flush.
-    pub fn waits_after(&mut self, file: &FileView, what: Integrity) -> Waits {
-        self.config.waits_of(file).times(self.journal.commit(file, what).into(), 1)
+    /// Notes in the journal that a name of a file was made, changed or removed.
+    pub fn note_name(&mut self, now: Nanos, file: &FileView) {
+        if let Some(journal) = self.journal(file.device).filter(|journal| journal.rules.requests.is_some()) {
+            journal.name(now, file);
+        }
     }
 
-    /// Returns the time to make each call of a run durable, and all that was uncommitted before it. The calls have `piece` bytes each,
-    /// from one byte to another.
+    /// Notes in the journal that a file is cut off at a byte.
+    pub fn note_cut(&mut self, now: Nanos, file: &FileView, size: u64) {
+        if let Some(journal) = self.journal(file.device) {
+            journal.cut(now, file, size);
+        }
+    }
+
+    /// The requests of the commits of a device, if it has a journal and they are modelled.
+    pub fn requests(&self, device: DeviceId) -> Option<Requests> {
+        self.journals.get(device.0 as usize)?.as_ref()?.rules.requests
+    }
+
+    /// Returns the transaction that has to be committed to make a file durable.
+    pub fn tid_of(&mut self, file: &FileView, what: Integrity) -> Option<Tid> {
+        self.journal(file.device)?.tid_of(file.id, what)
+    }
+
+    /// The time to flush the cache of a device, if making its files durable does so.
+    pub fn flush_of(&self, device: DeviceId) -> Nanos {
+        let has_barrier = self.requests(device).is_none_or(|requests| requests.barrier);
+        let disk = self.config.host.disks.get(device.0 as usize).filter(|_| has_barrier);
+        disk.map_or(Nanos::ZERO, |disk| disk.flush)
+    }
+
+    /// True if a disk has a file system.
+    pub fn is_mounted(&self, disk: usize) -> bool {
+        self.config.host.mounts.iter().any(|mount| mount.source == MountSource::Disk(disk))
+    }
+
+    /// Returns the time to make each call of a run durable, and all that was uncommitted before it, where nothing else is on the disk. The
+    /// calls have `piece` bytes each, from one byte to another.
     pub fn waits_of_calls(
         &mut self,
         now: Nanos,
@@ -44,16 +73,46 @@ impl Ext4 {
         (from, end, piece): (u64, u64, u64),
         what: Integrity,
     ) -> Waits {
-        let (waits, piece) = (self.config.waits_of(file), piece.max(1));
-        let later = commits_of_calls((from, end, piece), file.size.0, what, waits.flush, self.config.tick());
+        let (flush, piece, tick) = (self.flush_of(file.device), piece.max(1), self.config.tick());
+        let commit = self.commit_alone(file.device);
         self.note_write(now, file, end);
-        let first = u64::from(self.journal.commit(file, what));
+        let Some(journal) = self.journal(file.device) else {
+            return Waits { flush, ..Waits::default() }.times(0, (end - from).div_ceil(piece));
+        };
+        let later = commits_of_calls((from, end, piece), file.size.0, what, flush, tick);
+        let first = u64::from(journal.tid_of(file.id, what).is_some());
+        if first > 0 && journal.committing.is_none() {
+            journal.begin(now);
+            journal.end();
+        }
+        let waits = Waits { journal: commit, flush, ..Waits::default() };
         waits.times(later.max(first), (end - from).div_ceil(piece))
     }
 
-    /// Notes in the journal that a file is written up to a byte.
-    pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
-        let tick = now.0 / self.config.tick().0;
-        self.journal.write(file, end, tick);
+    /// The time of a small commit that waits for nothing.
+    fn commit_alone(&self, device: DeviceId) -> Nanos {
+        let Some(Some(journal)) = self.journals.get(device.0 as usize) else { return Nanos::ZERO };
+        let write = self.config.host.disks[device.0 as usize].write_latency;
+        let writes = journal.rules.requests.map_or(0, |requests| if requests.is_one_write { 1 } else { 2 });
+        journal.rules.commit + Nanos(writes * write.0)
     }
+}
+
+/// Returns how many calls of a run commit if each is made durable. The calls have `piece` bytes each, from `from` to `end`, the file begins
+/// with `size` bytes, and a call that commits nothing takes `call`.
+fn commits_of_calls(
+    (from, end, piece): (u64, u64, u64),
+    size: u64,
+    what: Integrity,
+    call: Nanos,
+    tick: Nanos,
+) -> u64 {
+    let calls = (end - from).div_ceil(piece);
+    let growing = end.saturating_sub(from.max(size)).div_ceil(piece);
+    let over = calls - growing;
+    let stamped = match what {
+        Integrity::File => (over.saturating_mul(call.0) / tick.0.max(1)).min(over),
+        Integrity::Data => 0,
+    };
+    growing + stamped
 }

@@ -1,187 +1,227 @@
-//! Decides when making a file durable commits the running transaction of the journal.
+//! Keeps the journal of a file system: which inodes have changed in which transaction, and who waits for a commit.
 //!
 //! Source: `fs/ext4/fsync.c: ext4_fsync_journal`, `fs/ext4/inode.c: ext4_mark_inode_dirty` (`i_sync_tid`, `i_datasync_tid`),
-//! `fs/jbd2/commit.c`, `fs/inode.c: inode_needs_update_time`, Linux 6.16.
+//! `fs/jbd2/journal.c`, `fs/inode.c: inode_needs_update_time`, Linux 6.16.
 //!
-//! - A file that has grown has blocks and a size that only the journal knows: fsync and fdatasync commit the running transaction.
+//! - A file that has grown has blocks and a size that only the journal knows: fsync and fdatasync commit the running transaction. With delayed
+//!   allocation that is so from its write-back on.
 //! - A write also changes the file's times, once for each tick of the clock. `fsync` and O_SYNC commit them, `fdatasync` and O_DSYNC do not
 //!   wait for them.
-//! - A commit is of all files that have changed since the last one, so the next caller may find nothing left.
+//! - One transaction runs while another one is committed. Who comes meanwhile changes the running one, and waits for the next commit.
 //!
-//! The time of a commit is a figure of the mount. Left out: commits by the timer, every 5 s; several callers that wait for one commit;
-//! times finer than a tick (Linux 6.13).
+//! Left out: times finer than a tick (Linux 6.13); that XFS knows the last change of each inode by its place in the log.
 
 use rustc_hash::FxHashMap;
 
-use crate::policy::{DeviceId, FileId, FileView, Integrity};
+use crate::policy::kernel::ext4::log::Log;
+use crate::policy::kernel::ext4::rules::JournalRules;
+use crate::policy::kernel::ext4::transaction::Transaction;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::ranges::Ranges;
+use crate::policy::{FileId, FileView, Integrity, OperationId};
 use crate::units::Nanos;
 
-/// The inodes that have changed, by transaction, of file systems whose commits take time.
-#[derive(Debug, Default)]
-pub struct Journal {
-    inodes: FxHashMap<FileId, Inode>,
-    /// The number of each device's running transaction, from 1, and of the last transaction with a change.
-    devices: FxHashMap<DeviceId, Transactions>,
-}
+/// The number of a transaction, from 1.
+pub type Tid = u64;
 
-#[derive(Clone, Copy, Debug)]
-struct Transactions {
-    running: u64,
-    changed: u64,
-}
-
-impl Default for Transactions {
-    fn default() -> Self {
-        Self { running: 1, changed: 0 }
-    }
-}
-
-impl Transactions {
-    /// Commits the running transaction if there is reason to, and begins the next; true if it did.
-    fn commit_if(&mut self, is_due: bool) -> bool {
-        self.running += u64::from(is_due);
-        is_due
-    }
-}
-
-/// The last transaction in which it grew, and in which its times changed; 0 is none.
+/// A file, and the last transaction in which its inode got blocks or a size, and in which its times changed; 0 is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inode {
-    grown: u64,
-    stamped: u64,
+    file: FileView,
+    grown: Tid,
+    stamped: Tid,
     /// The tick of its times.
     tick: Option<u64>,
+    /// The end of its blocks.
+    allocated: u64,
+}
+
+/// A transaction that is being committed.
+#[derive(Debug)]
+pub struct Committing {
+    pub since: Nanos,
+    pub transaction: Transaction,
+}
+
+/// The journal of a disk.
+#[derive(Debug)]
+pub struct Journal {
+    pub rules: JournalRules,
+    inodes: FxHashMap<FileId, Inode>,
+    /// The number of the running transaction.
+    running_tid: Tid,
+    running: Transaction,
+    pub committing: Option<Committing>,
+    /// The newest transaction that somebody wants committed (`j_commit_request`).
+    requested: Tid,
+    waiters: Vec<(Tid, OperationId)>,
+    /// Writers that wait until a transaction or the log has room for their data.
+    stalled: Vec<OperationId>,
+    pub log: Log,
 }
 
 impl Journal {
+    /// An empty one.
+    pub fn new(rules: JournalRules) -> Self {
+        Self {
+            rules,
+            inodes: FxHashMap::default(),
+            running_tid: 1,
+            running: Transaction::default(),
+            committing: None,
+            requested: 0,
+            waiters: Vec::new(),
+            stalled: Vec::new(),
+            log: Log::default(),
+        }
+    }
+
+    fn inode(&mut self, file: &FileView) -> &mut Inode {
+        let new = || Inode { file: *file, allocated: file.size.0, ..Inode::default() };
+        self.inodes.entry(file.id).or_insert_with(new)
+    }
+
     /// Notes that a file is written up to a byte, at a tick of the clock.
-    pub fn write(&mut self, file: &FileView, end: u64, tick: u64) {
-        if file.cost.commit == Nanos::ZERO {
-            return;
+    pub fn write(&mut self, now: Nanos, file: &FileView, end: u64, tick: u64) {
+        let running = self.running_tid;
+        let grows_at_once = self.rules.requests.is_none_or(|requests| !requests.allocates_late);
+        let inode = self.inode(file);
+        let is_new_tick = inode.tick != Some(tick);
+        if is_new_tick {
+            (inode.tick, inode.stamped) = (Some(tick), running);
         }
-        let transactions = self.devices.entry(file.device).or_default();
-        let inode = self.inodes.entry(file.id).or_default();
-        if end > file.size.0 {
-            inode.grown = transactions.running;
-        }
-        if inode.tick != Some(tick) {
-            (inode.tick, inode.stamped) = (Some(tick), transactions.running);
-        }
-        transactions.changed = transactions.running;
-    }
-
-    /// Commits the changes of a file; true if there were any.
-    pub fn commit(&mut self, file: &FileView, what: Integrity) -> bool {
-        let (Some(inode), Some(transactions)) =
-            (self.inodes.get(&file.id), self.devices.get_mut(&file.device))
-        else {
-            return false;
-        };
-        let running = transactions.running;
-        transactions.commit_if(inode.grown == running || what == Integrity::File && inode.stamped == running)
-    }
-
-    /// Commits the changes of a device; true if there were any.
-    pub fn commit_all(&mut self, device: DeviceId) -> bool {
-        let Some(transactions) = self.devices.get_mut(&device) else { return false };
-        transactions.commit_if(transactions.changed == transactions.running)
-    }
-}
-
-/// Returns how many calls of a run commit if each is made durable. The calls have `piece` bytes each, from `from` to `end`, the file begins
-/// with `size` bytes, and a call that commits nothing takes `call`.
-pub fn commits_of_calls(
-    (from, end, piece): (u64, u64, u64),
-    size: u64,
-    what: Integrity,
-    call: Nanos,
-    tick: Nanos,
-) -> u64 {
-    let calls = (end - from).div_ceil(piece);
-    let growing = end.saturating_sub(from.max(size)).div_ceil(piece);
-    let over = calls - growing;
-    let stamped = match what {
-        Integrity::File => (over.saturating_mul(call.0) / tick.0.max(1)).min(over),
-        Integrity::Data => 0,
-    };
-    growing + stamped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::MountCost;
-    use crate::units::Bytes;
-
-    fn file(id: u32, size: u64) -> FileView {
-        FileView {
-            id: FileId(id),
-            size: Bytes(size),
-            cost: MountCost { commit: Nanos(1000), ..MountCost::default() },
-            ..FileView::default()
+        let grows = grows_at_once && end > inode.allocated;
+        if grows {
+            (inode.grown, inode.allocated) = (running, end);
+            self.running.allocate(now, file);
+        } else if is_new_tick {
+            self.running.change(now, file);
         }
     }
 
-    #[test]
-    fn a_file_that_has_grown_is_committed_once() {
-        let mut journal = Journal::default();
-        let new = file(1, 0);
-        assert!(!journal.commit(&new, Integrity::Data), "nothing was written");
-        journal.write(&new, 4096, 0);
-        assert!(journal.commit(&new, Integrity::Data));
-        assert!(!journal.commit(&new, Integrity::File));
-    }
-
-    #[test]
-    fn times_are_committed_once_in_a_tick_and_only_for_who_wants_them() {
-        let mut journal = Journal::default();
-        let old = file(1, 4096);
-        journal.write(&old, 4096, 7);
-        assert!(!journal.commit(&old, Integrity::Data));
-        assert!(journal.commit(&old, Integrity::File));
-        journal.write(&old, 4096, 7);
-        assert!(!journal.commit(&old, Integrity::File), "they are of the same tick");
-        journal.write(&old, 4096, 8);
-        assert!(journal.commit(&old, Integrity::File));
-    }
-
-    #[test]
-    fn a_commit_is_of_all_files_of_its_disk() {
-        let mut journal = Journal::default();
-        let [one, other] = [1, 2].map(|id| file(id, 0));
-        let elsewhere = FileView { device: DeviceId(1), ..file(3, 0) };
-        for each in [&one, &other, &elsewhere] {
-            journal.write(each, 1, 0);
-        }
-        assert!(journal.commit(&one, Integrity::Data));
-        assert!(!journal.commit(&other, Integrity::Data));
-        assert!(journal.commit_all(DeviceId(1)) && !journal.commit_all(DeviceId(1)));
-        assert!(!journal.commit_all(DeviceId(0)) && !journal.commit_all(DeviceId(2)));
-        for tick in 1..4 {
-            journal.write(&elsewhere, 1, tick);
-            assert!(
-                journal.commit_all(DeviceId(1)) && !journal.commit(&elsewhere, Integrity::File),
-                "each time"
-            );
+    /// Notes that the blocks of a file are allocated up to a byte, as its data is written back.
+    pub fn allocate(&mut self, now: Nanos, file: FileId, end: u64) {
+        let running = self.running_tid;
+        if let Some(inode) = self.inodes.get_mut(&file).filter(|inode| inode.allocated < end) {
+            (inode.grown, inode.allocated) = (running, end);
+            self.running.allocate(now, &inode.file);
         }
     }
 
-    #[test]
-    fn without_the_figure_nothing_is_kept() {
-        let mut journal = Journal::default();
-        let free = FileView { cost: MountCost::default(), ..file(1, 0) };
-        journal.write(&free, 1, 0);
-        assert!(!journal.commit(&free, Integrity::File) && journal.inodes.is_empty());
+    /// Notes that a file is cut off at a byte.
+    pub fn cut(&mut self, now: Nanos, file: &FileView, size: u64) {
+        let running = self.running_tid;
+        let inode = self.inode(file);
+        inode.allocated = inode.allocated.min(size);
+        (inode.grown, inode.stamped) = (running, running);
+        self.running.allocate(now, file);
     }
 
-    #[test]
-    fn of_calls_that_are_durable_those_commit_that_grow_or_have_a_new_tick() {
-        let (call, tick) = (Nanos(1_000_000), Nanos(4_000_000));
-        let of = |from, end, size, what| commits_of_calls((from, end, 10), size, what, call, tick);
-        assert_eq!(of(0, 100, 0, Integrity::Data), 10);
-        assert_eq!(of(0, 100, 100, Integrity::Data), 0);
-        assert_eq!(of(0, 100, 100, Integrity::File), 2, "ten calls of a ms, a tick of 4");
-        assert_eq!(of(0, 100, 60, Integrity::Data), 4);
-        assert_eq!(commits_of_calls((0, 100, 10), 100, Integrity::File, Nanos(9_000_000), tick), 10);
+    /// Notes that a name of a file was made, changed or removed.
+    pub fn name(&mut self, now: Nanos, file: &FileView) {
+        let running = self.running_tid;
+        let inode = self.inode(file);
+        (inode.grown, inode.stamped) = (running, running);
+        self.running.name(now, file);
+    }
+
+    /// Adds data that goes into the log.
+    pub fn journal(&mut self, now: Nanos, file: &FileView, range: (u64, u64)) {
+        let running = self.running_tid;
+        let inode = self.inode(file);
+        (inode.grown, inode.stamped) = (running, running);
+        self.running.journal(now, file, range);
+    }
+
+    /// Returns how many bytes of data the running transaction takes until it is full.
+    pub fn room(&self) -> u64 {
+        let most = self.rules.requests.map_or(u64::MAX, |requests| requests.most);
+        most.saturating_sub(self.running.logged()).saturating_mul(PAGE)
+    }
+
+    /// True if the log has room for a whole transaction beside those that are in it.
+    pub fn has_space(&self) -> bool {
+        let committing = self.committing.as_ref().map_or(0, |committing| committing.transaction.logged() + 1);
+        self.rules.requests.is_none_or(|requests| self.log.left(requests.blocks, committing) >= requests.most)
+    }
+
+    /// Returns the transaction that has to be committed to make a file durable.
+    pub fn tid_of(&self, file: FileId, what: Integrity) -> Option<Tid> {
+        let inode = self.inodes.get(&file)?;
+        let tid = if what == Integrity::File { inode.grown.max(inode.stamped) } else { inode.grown };
+        self.is_uncommitted(tid).then_some(tid)
+    }
+
+    /// Returns the transaction that holds the last change of the file system, unless all are committed.
+    pub fn last_tid(&self) -> Option<Tid> {
+        let last = if self.running.is_empty() { self.running_tid - 1 } else { self.running_tid };
+        self.is_uncommitted(last).then_some(last)
+    }
+
+    /// Lets a writer wait until the commit that is under way has ended.
+    pub fn wait_for_end(&mut self, waiter: OperationId) {
+        self.stalled.push(waiter);
+    }
+
+    fn is_uncommitted(&self, tid: Tid) -> bool {
+        let oldest = self.running_tid - u64::from(self.committing.is_some());
+        tid >= oldest
+    }
+
+    /// Lets an operation wait for the commit of a transaction (`jbd2_log_wait_commit`).
+    pub fn wait_for(&mut self, tid: Tid, waiter: OperationId) {
+        self.requested = self.requested.max(tid);
+        self.waiters.push((tid, waiter));
+    }
+
+    /// Lets a writer wait for room: the running transaction is full, or the log is.
+    pub fn wait_for_room(&mut self, waiter: OperationId) {
+        self.requested = self.requested.max(self.running_tid);
+        self.stalled.push(waiter);
+    }
+
+    /// Returns a file of the running transaction, if a commit is asked for or due and none is under way.
+    pub fn due(&self, now: Nanos) -> Option<FileView> {
+        let is_due =
+            self.requested >= self.running_tid || self.expires().is_some_and(|expires| expires <= now);
+        self.running.file.filter(|_| is_due && self.committing.is_none())
+    }
+
+    /// The time at which the running transaction is committed by itself.
+    fn expires(&self) -> Option<Nanos> {
+        Some(self.running.since? + self.rules.requests?.interval)
+    }
+
+    /// The time at which the next commit begins by itself.
+    pub fn next_commit(&self) -> Option<Nanos> {
+        self.expires().filter(|_| self.committing.is_none())
+    }
+
+    /// Begins to commit the running transaction; the next one runs. Returns the writers that waited for that.
+    pub fn begin(&mut self, now: Nanos) -> Vec<OperationId> {
+        let transaction = std::mem::take(&mut self.running);
+        self.committing = Some(Committing { since: now, transaction });
+        self.running_tid += 1;
+        std::mem::take(&mut self.stalled)
+    }
+
+    /// Ends the commit. Returns its beginning, its blocks in the log, and the operations that waited for it.
+    pub fn end(&mut self) -> (Nanos, u64, Vec<OperationId>) {
+        let Committing { since, transaction } = self.committing.take().expect("what ends has begun");
+        let blocks = transaction.logged() + 1;
+        let mut data: Vec<(FileId, Ranges)> = transaction.data.into_iter().collect();
+        data.sort_unstable_by_key(|(file, _)| *file);
+        self.log.add(blocks, data);
+        let committed = self.running_tid - 1;
+        let mut ended: Vec<OperationId> = Vec::new();
+        self.waiters.retain(|&(tid, waiter)| {
+            let waits = tid > committed;
+            if !waits {
+                ended.push(waiter);
+            }
+            waits
+        });
+        ended.append(&mut self.stalled);
+        (since, blocks, ended)
     }
 }

@@ -4,18 +4,30 @@
 
 pub mod commit;
 pub mod journal;
+pub mod log;
+pub mod rules;
+pub mod transaction;
 pub mod written_back;
 
 use std::sync::Arc;
 
 use self::journal::Journal;
+use self::rules::JournalRules;
 use self::written_back::WrittenBack;
+use crate::machine::MountCost;
+use crate::policy::DeviceId;
 use crate::policy::kernel::config::Config;
+use crate::run_queue::RunQueue;
 use crate::units::Nanos;
 
 /// The file systems of a host.
 pub struct Ext4 {
-    pub(super) journal: Journal,
+    /// Those of disks; none where commits take no time.
+    pub(super) journals: Vec<Option<Journal>>,
+    /// The processors, for what file systems compute.
+    pub(super) cpus: RunQueue,
+    /// The devices to which journals have sent requests that are not submitted yet.
+    pub(super) has_sent: Vec<DeviceId>,
     pub(super) written_back: WrittenBack,
     pub(super) config: Arc<Config>,
 }
@@ -23,10 +35,31 @@ pub struct Ext4 {
 impl Ext4 {
     /// Starts with files that were written in `prepared` before time 0, or long ago.
     pub fn new(config: &Arc<Config>, prepared: Option<Nanos>) -> Self {
+        let rules = (0..config.host.disks.len()).map(|disk| JournalRules::of(&config.host, disk));
         Self {
-            journal: Journal::default(),
+            journals: rules.map(|rules| rules.map(Journal::new)).collect(),
+            cpus: RunQueue::new(config.host.cores),
+            has_sent: Vec::new(),
             written_back: WrittenBack::of(&config.host, prepared),
             config: config.clone(),
         }
+    }
+
+    /// The journal of a device, if it has one.
+    pub fn journal(&mut self, device: DeviceId) -> Option<&mut Journal> {
+        self.journals.get_mut(device.0 as usize)?.as_mut()
+    }
+
+    /// True if changes of names take time, or change a journal.
+    pub fn minds_names(&self) -> bool {
+        let takes_time = |cost: &MountCost| [cost.create, cost.rename, cost.unlink] != [Nanos::ZERO; 3];
+        let has_requests = |journal: &Journal| journal.rules.requests.is_some();
+        self.config.host.mounts.iter().any(|mount| takes_time(&mount.cost))
+            || self.journals.iter().flatten().any(has_requests)
+    }
+
+    /// The time at which the next commit begins by itself.
+    pub fn next_commit(&self) -> Option<Nanos> {
+        self.journals.iter().flatten().filter_map(Journal::next_commit).min()
     }
 }

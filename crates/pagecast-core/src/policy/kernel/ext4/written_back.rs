@@ -106,7 +106,8 @@ impl Ext4 {
     /// Takes the end of a file from a byte on, before its pages are gone.
     pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
         let is_kept = self.written_back.files.is_some();
-        Cut { from, clean_to: if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from } }
+        let clean_to = if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from };
+        Cut { from, clean_to, unlinks: false }
     }
 
     /// Returns the time to free the blocks of a cut, whose pages have all left.
@@ -168,7 +169,7 @@ mod tests {
             let files = FxHashMap::from_iter([(FileId(1), written(&[(0, 0, 100), (5, 100, 200)]))]);
             let mut written_back = WrittenBack { files: Some(files), prepared };
             let file = FileView { id: FileId(1), cost: cost(within), ..FileView::default() };
-            written_back.take(Nanos(at * S.0), &file, Cut { from: cut.0, clean_to: cut.1 })
+            written_back.take(Nanos(at * S.0), &file, Cut { from: cut.0, clean_to: cut.1, unlinks: false })
         };
         let within = Some(Nanos(10 * S.0));
         assert_eq!(lost(None, 1000, None, (50, 400)), 150, "ever; what was there before: long ago");

@@ -7,8 +7,9 @@
 //! - Calls follow one another: first the processor, then one request to the device.
 //! - Several calls are one step. This changes when the device is busy, not for how long.
 //!
-//! Left out: several requests of one call.
+//! - A disk whose machine says how long a request takes gets every call by its requests (`block::devices`).
 
+use crate::block::Direction;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
@@ -32,7 +33,9 @@ pub fn begin_direct(
 ) {
     let (from, bytes, piece) = at;
     let operation = request.operation;
-    let kind = Kind::Direct { past, from, step: step_of(bytes, piece) };
+    let step =
+        if cx.block.devices.has(&file) { piece.0.clamp(1, bytes.0.max(1)) } else { step_of(bytes, piece) };
+    let kind = Kind::Direct { past, from, step };
     cx.pages.placement.home(operation);
     let memcg = cx.pages.memcg_of(operation);
     cx.tasks.insert(operation, Task { memcg, ..Task::new(kind, Some(file), at, cx.now) });
@@ -47,7 +50,8 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
             let (file, range) = (*task.file(), (task.position, task.end));
             if filemap_write_and_wait_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
         }
-        (_, Some(_)) => start_request(cx, operation),
+        (Stage::Blocks, _) => end_requests(cx, operation),
+        (_, Some(_)) => send(cx, operation),
         (_, None) => next_calls(cx, operation),
     }
 }
@@ -66,25 +70,62 @@ fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
         return Next::Done;
     }
     let removed = if past.is_write() { cx.pages.invalidate_inode_pages2_range(file, start, end) } else { 0 };
-    let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed);
     let file = *cx.tasks[operation].file();
+    let is_by_requests = cx.block.devices.has(&file);
+    let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed, is_by_requests);
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
     spent.add(part, cx.block.seek(&file, (start, end)));
     if let Past::Write { durable } = past {
         let waits = after_writes(cx, operation, (start, end), durable);
         spent.add(Part::Journal, waits.journal);
         spent.add(Part::DeviceWrite, waits.flush);
+        if is_by_requests && durable.is_none() {
+            spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed, true);
+        }
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.outcome.parts.add_all(&spent);
     task.outcome.from_device += Bytes(end - start);
     if spent.total() > Nanos::ZERO {
-        task.busy_until = Some(cx.now + spent.total());
+        let until =
+            if is_by_requests { cx.ext4.cpus.run(cx.now, spent.total()) } else { cx.now + spent.total() };
+        let waited = until - cx.now - spent.total();
+        task.outcome.parts.add(Part::CpuCopy, waited);
+        task.busy_until = Some(until);
         cx.tasks.has_busy = true;
         Next::Wait
     } else {
-        start_request(cx, operation)
+        send(cx, operation)
     }
+}
+
+/// Sends the next calls to the disk: as a flow, or request by request.
+fn send(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let file = *task.file();
+    if !cx.block.devices.has(&file) {
+        return start_request(cx, operation);
+    }
+    let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
+    (task.run, task.busy_until, task.stage, task.since) = (Run::Wait, None, Stage::Blocks, cx.now);
+    let (offset, bytes) = (task.position, Bytes(step.min(task.end - task.position)));
+    let direction = if past.is_write() { Direction::Write } else { Direction::Read };
+    let thread = cx.readers.process(operation);
+    let request = cx.block.devices.request((operation, thread), &file, direction, (offset, bytes));
+    let device = cx.block.devices.get_mut(file.device.0 as usize).expect("it serves requests");
+    device.submit(cx.now, request, &mut cx.ext4.cpus);
+    Next::Wait
+}
+
+/// Goes on when the requests of a call are complete.
+fn end_requests(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
+    let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
+    task.outcome.parts.add(part, cx.now - task.since);
+    task.position = task.end.min(task.position + step);
+    task.stage = Stage::Pages;
+    Next::Step
 }
 
 /// Returns the time that the calls of a step take beside their bytes: a request each, or the time until each is durable, which includes the
@@ -108,7 +149,7 @@ fn after_writes(
 
 /// Returns the time before the device moves so many bytes of a task past the cache, and the time to invalidate so many cached ones. Each
 /// call is one request, so the cost of a request belongs here.
-fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Parts {
+fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64, is_by_requests: bool) -> Parts {
     let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
     let (cost, calls) = (&config.host.memory.cost, bytes.div_ceil(task.piece.0.max(1)));
     let mut parts = Parts::of(Part::CpuCopy, times(cost.call, calls));
@@ -116,7 +157,7 @@ fn before_requests(config: &Config, task: &Task, bytes: u64, removed: u64) -> Pa
     if task.is_fresh() {
         parts.add(Part::PageAllocation, times(cost.fault, bytes.div_ceil(PAGE)));
     }
-    if !task.writes_past() {
+    if !task.writes_past() && !is_by_requests {
         let disk = config.disk_of(task.file());
         parts.add(Part::DeviceRead, times(disk.map_or(Nanos::ZERO, |disk| disk.latency), calls));
     }

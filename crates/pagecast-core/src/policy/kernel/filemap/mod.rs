@@ -8,6 +8,7 @@ pub mod direct;
 pub mod fadvise;
 pub mod fdatawrite;
 pub mod mapped;
+pub mod names;
 pub mod partial_blocks;
 pub mod read;
 pub mod readahead;

@@ -8,10 +8,10 @@ use crate::policy::kernel::filemap::fdatawrite::make_way_to;
 use crate::policy::kernel::filemap::readahead::forget_read_ahead;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
+use crate::policy::kernel::tasks::kind::{Cut, Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, OperationId, Outcome, Request};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// Ends a cut when none of its pages is under writeback and its blocks are freed.
 pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
@@ -33,7 +33,9 @@ pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
             if !is_ours {
                 return Next::Done;
             }
-            spend(cx, operation, Waits { journal, ..Waits::default() })
+            let unlink = if cut.unlinks { file.cost.unlink } else { Nanos::ZERO };
+            let computes = cx.ext4.cpus.run(cx.now, unlink) - cx.now;
+            spend(cx, operation, Waits { journal, computes, ..Waits::default() })
         }
     }
 }
@@ -47,12 +49,22 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
     begin_task(cx, request, Kind::Remove { cut: None }, None, (0, removed, removed));
 }
 
-/// Drops pages beyond the new size of a file, each at its price.
-pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes) {
-    make_way_to(cx, &file, (size.0, u64::MAX));
+/// Drops pages beyond the new size of a file, each at its price; with its last name, where it loses that.
+pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes, unlinks: bool) {
+    if unlinks && cx.pages.dirty().are_any_busy(file.id, 0, u64::MAX) {
+        // `fs/inode.c: evict, inode_wait_for_writeback`
+        let device = (file.device, true);
+        cx.flushers.make_way_behind(cx.pages, cx.write_back, cx.block, cx.now, device, cx.out);
+    } else {
+        make_way_to(cx, &file, (size.0, u64::MAX));
+    }
     forget_read_ahead(cx, request.operation, file.id, size.0);
     let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
-    let cut = cx.ext4.cut_from(cx.pages, &file, size.0);
+    let cut = Cut { unlinks, ..cx.ext4.cut_from(cx.pages, &file, size.0) };
+    if unlinks {
+        cx.ext4.note_name(cx.now, &file);
+    }
+    cx.ext4.note_cut(cx.now, &file, size.0);
     cx.pages.truncate(file.id, size.0);
     cx.pages.cut_folios(file.id, size.0);
     cx.flushers.flusher_of(cx.write_back, &file).untag(file.id, size.0, u64::MAX);

@@ -8,6 +8,7 @@ use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
 use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
 use crate::policy::kernel::filemap::readahead::{pass_mark, pass_mark_of_follower};
+use crate::policy::kernel::jbd2::checkpoint::journal_data;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -39,6 +40,10 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if run == Run::New && task.read_until.is_some() {
         let Some(prepared) = prepare_blocks(cx, operation, end) else { return Next::Wait };
         end = prepared;
+    }
+    if run.dirties() {
+        let Some(journaled) = journal_data(cx, operation, end) else { return Next::Wait };
+        end = journaled;
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.run, task.since) = (run, cx.now);

@@ -233,6 +233,7 @@ impl Flusher {
             }
             // If there is no room for whose turn it is, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
             if !by.queue.has_room(self.why_next()) {
+                by.queue.sleep();
                 return Submitted::UntilFull;
             }
             // Requests are given out first come, first served: each submitter gets room in turn.
@@ -286,7 +287,7 @@ impl Flusher {
         match self.beside.front() {
             _ if flusher_first && !self.syncing.is_empty() => Some(Why::Sync),
             _ if flusher_first && self.work.is_some() => Some(self.why_of_work()),
-            Some(Tagged { until: Until::Passed(_), .. }) => None,
+            Some(Tagged { until: Until::Logged(..), .. }) => None,
             Some(Tagged { until: Until::Submitted(_) | Until::Never, .. }) => Some(Why::Other),
             Some(Tagged { until: Until::Written(_), .. }) | None => Some(Why::Sync),
         }
@@ -366,8 +367,11 @@ impl Flusher {
         self.has_ended_a_visit = true;
         match tagged.until {
             Until::Written(waiter) if by.queue.wait_within(tagged.file, tagged.within, waiter) => {}
-            Until::Passed(waiter) if by.queue.wait_behind(waiter) => {}
-            Until::Written(waiter) | Until::Passed(waiter) | Until::Submitted(waiter) => ready.push(waiter),
+            Until::Logged(bytes, waiter) if bytes > 0 => by.queue.push_log(by.wb, bytes, waiter),
+            Until::Logged(_, waiter) if by.queue.wait_behind(waiter) => {}
+            Until::Written(waiter) | Until::Logged(_, waiter) | Until::Submitted(waiter) => {
+                ready.push(waiter)
+            }
             Until::Never => {}
         }
         None
@@ -385,9 +389,9 @@ impl Flusher {
         self.beside.push_back(Tagged { file, within, ranges: dirty, until });
     }
 
-    /// Lets a task wait for the journal's own request: until the device has all that is in its queue then.
-    pub fn commit(&mut self, file: FileId, waiter: OperationId) {
-        let (ranges, until) = (Ranges::default(), Until::Passed(waiter));
+    /// Writes bytes of the log of a journal, behind what is in the queue of its device.
+    pub fn send_log(&mut self, file: FileId, bytes: u64, waiter: OperationId) {
+        let (ranges, until) = (Ranges::default(), Until::Logged(bytes, waiter));
         self.beside.push_back(Tagged { file, within: (0, 0), ranges, until });
     }
 

@@ -4,7 +4,6 @@
 
 use crate::flow::FlowSpec;
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::fs_writeback::flusher::{Circumstances, Flusher, Submitted, Work};
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -27,8 +26,8 @@ fn tag(device: usize) -> u64 {
 }
 
 impl Flushers {
-    /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have kept the queue full until
-    /// now. Their submissions beyond its end are taken back.
+    /// Brings a device's queue up to date before a task submits to it or waits for it. The flushers have filled it and let it run down
+    /// in turn until now. Their submissions beyond its end are taken back.
     pub fn make_way(
         &mut self,
         pages: &mut Pages,
@@ -38,6 +37,19 @@ impl Flushers {
         device: DeviceId,
         out: &mut Actions,
     ) {
+        self.make_way_behind(pages, write_back, block, now, (device, false), out);
+    }
+
+    /// The same; for a task that waits until the flusher has left its file, the flusher fills the queue once more.
+    pub fn make_way_behind(
+        &mut self,
+        pages: &mut Pages,
+        write_back: &mut WriteBack,
+        block: &mut Block,
+        now: Nanos,
+        (device, is_filled): (DeviceId, bool),
+        out: &mut Actions,
+    ) {
         let at = device.0 as usize;
         let writing: Vec<usize> = write_back.wbs_at(at).filter(|&wb| pages.is_writing(wb)).collect();
         let why = writing.iter().find_map(|&wb| Some(self.get(wb)?.why_of_work()));
@@ -45,8 +57,13 @@ impl Flushers {
         if block.queues[at].has_room(Some(why)) {
             return;
         }
+        let queue = &block.queues[at];
+        let level = if is_filled { queue.limit(Some(why)) } else { queue.level(why) };
         block.queues[at].free_written();
-        self.take_excess_back(pages, block, at, why);
+        self.take_excess_back(pages, block, at, level);
+        if is_filled {
+            block.queues[at].wake_all();
+        }
         for wb in writing {
             self.call_flusher(pages, write_back, block, now, (wb, true), Flusher::fill);
         }
@@ -55,11 +72,10 @@ impl Flushers {
         }
     }
 
-    /// Makes pages dirty again that flushers have submitted beyond the queue of a device.
-    fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, why: Why) {
+    /// Makes pages dirty again that flushers have submitted beyond a level of the queue of a device.
+    fn take_excess_back(&mut self, pages: &mut Pages, block: &mut Block, device: usize, level: u64) {
         let queue = &mut block.queues[device];
-        let limit = queue.limit(Some(why));
-        while let Some((wb, file, (from, to))) = queue.excess(limit) {
+        while let Some((wb, file, (from, to))) = queue.excess(level) {
             if pages.dirty().are_leaving(file, from, to) {
                 break;
             }

@@ -384,7 +384,7 @@ mod tests {
                 of_group,
                 "the first in line is its own, or not"
             );
-            kernel.block.queues[0].pop();
+            let _ = kernel.block.queues[0].pop(Nanos::ZERO);
         }
     }
 }

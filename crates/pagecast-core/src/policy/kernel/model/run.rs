@@ -52,12 +52,13 @@ fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, 
 pub fn spend(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
     task.stage = Stage::Durable;
-    let time = waits.journal + waits.flush;
+    let time = waits.journal + waits.flush + waits.computes;
     if time == Nanos::ZERO {
         return Next::Step;
     }
     task.outcome.parts.add(Part::Journal, waits.journal);
     task.outcome.parts.add(Part::DeviceWrite, waits.flush);
+    task.outcome.parts.add(Part::CpuCopy, waits.computes);
     task.busy_until = Some(cx.now + time);
     cx.tasks.has_busy = true;
     Next::Wait

@@ -141,7 +141,9 @@ pub fn keep_memcgs_within_limits(cx: &mut Context<'_>) {
 /// Ends the writeback of pages of the first unit that have been written.
 pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64) {
     let unit = cx.block.queues[device].front().expect("what is written was in the queue");
-    let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
+    let (wb, start) = (unit.wb, unit.start + from);
+    // Bytes of a log have no pages.
+    let Some(file) = unit.file else { return };
     let before = cx.pages.dirty().of_wb(wb).written / PAGE;
     if cx.pages.written(file, wb, start, start + bytes) && cx.config.rules.measures_after_writeback {
         cx.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(cx.now);

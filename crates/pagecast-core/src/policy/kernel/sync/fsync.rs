@@ -5,17 +5,17 @@
 //!
 //! - The device is flushed whether or not anything was dirty: its cache may hold earlier writes.
 //! - The device merges flushes that several threads ask for at once. So each takes its own time here, beside the others.
-//! - A write that the device makes durable by itself (FUA) costs as much as a flush.
-//! - Commits of the file system are in `ext4::journal`.
+//! - Commits of the file system are in `jbd2`. A commit flushes the device, so `fsync` does that only where it commits nothing.
 //!
 //! Left out: the content of the device's cache. A flush always takes the same time, even right after many writes to a disk with a
 //! `write_cache`. That cache is mostly flash that takes writes faster, or memory with power of its own, and a flush does not wait for it.
 
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
+use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
+use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{DeviceId, FileView, Integrity, OperationId};
 use crate::units::{Bytes, Nanos};
@@ -28,9 +28,10 @@ pub fn make_durable(
     (file, range): (FileView, (u64, u64)),
     what: Integrity,
 ) {
-    let waits = filemap_write_and_wait_range(cx, operation, &file, range);
-    let then = cx.ext4.waits_after(&file, what);
-    wait_for_files(cx, operation, (Some(file), waits.into()), then);
+    // Data that is in the log only is committed first, and goes to its place then (`fs/ext4/inode.c: ext4_do_writepages`, Linux 6.4).
+    let commits_first = cx.ext4.requests(file.device).is_some_and(|requests| requests.journals_data());
+    let waits = !commits_first && filemap_write_and_wait_range(cx, operation, &file, range);
+    wait_for_files(cx, operation, (Some(file), waits.into()), Durable::File(what));
 }
 
 /// Lets an operation wait until no page of so many files is under writeback, and then for commit and flush.
@@ -38,38 +39,92 @@ fn wait_for_files(
     cx: &mut Context<'_>,
     operation: OperationId,
     (file, files): (Option<FileView>, u32),
-    then: Waits,
+    then: Durable,
 ) {
     let nothing = (0, Bytes::ZERO, Bytes::ZERO);
     cx.tasks.insert(operation, Task::new(Kind::Sync { files, then }, file, nothing, cx.now));
 }
 
-/// Waits for pages under writeback, then for a commit and a flush.
+/// Waits for pages under writeback, then for a commit, or a flush.
 pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Sync { files, then } = task.kind else { unreachable!("only these wait for files") };
-    match task.stage {
-        Stage::Start if files > 0 => {
+    match (then, task.stage) {
+        (_, Stage::Start) if files > 0 => {
             task.stage = Stage::Pages;
             Next::Wait
         }
-        Stage::Start | Stage::Pages | Stage::Blocks => commit(cx, operation, then),
-        Stage::Commit(waits) => spend(cx, operation, waits),
-        Stage::Durable => Next::Done,
+        (Durable::File(what), Stage::Start | Stage::Pages) => commit(cx, operation, what),
+        (Durable::File(_), Stage::Commit) => after_commit(cx, operation),
+        (Durable::File(_), Stage::Blocks) => flush(cx, operation),
+        (Durable::File(_), _) => Next::Done,
+        (Durable::Disks { next, end }, stage) => step_disks(cx, operation, (next, end), stage),
     }
 }
 
-/// Submits a commit, if one is due, when the device has the bytes of an operation. It waits for everything in the device's queue.
-pub fn commit(cx: &mut Context<'_>, operation: OperationId, waits: Waits) -> Next {
+/// Asks for the commit of the transaction that holds the changes of a task's file, and waits for it; without one the disk is flushed.
+pub fn commit(cx: &mut Context<'_>, operation: OperationId, what: Integrity) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
-    let file = task.file.filter(|_| waits.journal > Nanos::ZERO);
-    let Some(file) = file.filter(|file| !cx.block.queue(file.device).is_empty()) else {
-        return spend(cx, operation, waits);
-    };
-    (task.since, task.stage) = (cx.now, Stage::Commit(waits));
-    cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
-    cx.flushers.flusher_of(cx.write_back, &file).commit(file.id, operation);
+    let file = *task.file();
+    let Some(tid) = cx.ext4.tid_of(&file, what) else { return flush(cx, operation) };
+    (task.since, task.stage) = (cx.now, Stage::Commit);
+    cx.ext4.journal(file.device).expect("it has this transaction").wait_for(tid, operation);
     Next::Wait
+}
+
+/// Goes on after a commit. It has flushed the disk, unless it was no request at all.
+pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let file = *cx.tasks[operation].file();
+    match cx.ext4.requests(file.device) {
+        None => flush(cx, operation),
+        Some(requests) if requests.journals_data() && requests.checkpoints_on_fsync => {
+            let waits = filemap_write_and_wait_range(cx, operation, &file, WHOLE);
+            let task = cx.tasks.get_mut(operation).expect("it is there");
+            (task.since, task.stage) = (cx.now, Stage::Blocks);
+            if waits { Next::Wait } else { Next::Step }
+        }
+        Some(_) => end_of_sync(cx, operation, Nanos::ZERO),
+    }
+}
+
+/// Flushes the cache of the disk of a task.
+pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let flush = cx.ext4.flush_of(cx.tasks[operation].file().device);
+    end_of_sync(cx, operation, flush)
+}
+
+/// Spends the processor's time of a durable call, and a flush.
+pub fn end_of_sync(cx: &mut Context<'_>, operation: OperationId, flush: Nanos) -> Next {
+    let task = &cx.tasks[operation];
+    let cost = task.file().cost;
+    let conversion = if task.stage == Stage::Commit { cost.extent_conversion } else { Nanos::ZERO };
+    let computes = cx.ext4.cpus.run(cx.now, cost.fsync + conversion) - cx.now;
+    spend(cx, operation, Waits { computes, flush, ..Waits::default() })
+}
+
+/// Commits or flushes the next of several disks.
+fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u32), stage: Stage) -> Next {
+    if next == end {
+        return Next::Done;
+    }
+    let device = DeviceId(next);
+    let has_requests = cx.ext4.requests(device).is_some();
+    let tid = cx.ext4.journal(device).and_then(|journal| journal.last_tid());
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.busy_until = None;
+    if let Some(tid) = tid.filter(|_| stage != Stage::Commit) {
+        (task.since, task.stage) = (cx.now, Stage::Commit);
+        cx.ext4.journal(device).expect("it has this transaction").wait_for(tid, operation);
+        return Next::Wait;
+    }
+    let is_flushed = stage == Stage::Commit && has_requests;
+    let flush =
+        if is_flushed || !cx.ext4.is_mounted(next as usize) { Nanos::ZERO } else { cx.ext4.flush_of(device) };
+    let Kind::Sync { then: Durable::Disks { next, .. }, .. } = &mut task.kind else {
+        unreachable!("of several disks")
+    };
+    *next += 1;
+    spend(cx, operation, Waits { flush, ..Waits::default() })
 }
 
 /// `sync`: writes what is dirty now, on all devices or on one, and waits for that and for pages under writeback.
@@ -93,10 +148,9 @@ pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<De
             }
         }
     }
-    let then = match device {
-        Some(device) => cx.ext4.waits_of_disk(device.0 as usize),
-        None => cx.ext4.waits_of_all(),
-    };
+    let disks = cx.config.host.disks.len() as u32;
+    let (next, end) = device.map_or((0, disks), |device| (device.0, (device.0 + 1).min(disks)));
+    let then = Durable::Disks { next: next.min(end), end };
     wait_for_files(cx, operation, (None, files), then);
 }
 
@@ -129,6 +183,9 @@ mod tests {
         assert_eq!((kernel.pages.dirty().dirty(), kernel.pages.dirty().writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         ksys_sync(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
-        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Waits::default() });
+        assert_eq!(
+            kernel.tasks[OperationId(9)].kind,
+            Kind::Sync { files: 2, then: Durable::Disks { next: 0, end: 1 } }
+        );
     }
 }

@@ -4,16 +4,13 @@
 //! writes its range and waits; then the next call begins. Several calls are one step while no other task writes to the device: this changes
 //! when it is busy, not for how long. Beside other writers each call is a step, and waits in the queue anew.
 
-use crate::policy::kernel::block::Block;
 use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, filemap_write_and_wait_range};
 use crate::policy::kernel::filemap::partial_blocks::write_rest_of_blocks;
-use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::sync::fsync::commit;
+use crate::policy::kernel::sync::fsync::{after_commit, commit};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::policy::{Call, FileView, Integrity, OperationId, Request};
@@ -30,7 +27,8 @@ pub fn begin_synchronous(
     let (from, bytes, piece) = at;
     // Nobody waits for the device where pages are only submitted, to be dropped behind.
     let waits = matches!(request.call, Call::WriteSync { .. });
-    let step = step_bytes(cx.write_back, cx.flushers, cx.block, &file, (bytes, piece), waits);
+    let is_alone = is_alone(cx, &file, waits);
+    let step = step_bytes((bytes, piece), is_alone);
     let kind = Kind::WriteSync { from, last: from + bytes.0, durable };
     begin_task(cx, request, kind, Some(file), (from, bytes.min(Bytes(step)), piece));
 }
@@ -42,8 +40,8 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Stage::Start => write_step(cx, operation),
         Stage::Pages => write_rest_of_step(cx, operation),
         Stage::Blocks => flush_step(cx, operation),
-        Stage::Commit(waits) => spend(cx, operation, waits),
-        Stage::Durable => next_step(cx, operation),
+        Stage::Commit => after_commit(cx, operation),
+        Stage::Durable | Stage::Room => next_step(cx, operation),
     }
 }
 
@@ -68,15 +66,19 @@ fn write_rest_of_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if write_rest_of_blocks(cx, operation) { Next::Wait } else { Next::Step }
 }
 
-/// Flushes the device's cache when it has a step's blocks, once for each call, after a commit where that is due.
+/// Commits what a step has changed when the device has its blocks; without a journal its cache is flushed, once for each call.
 fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
     let Kind::WriteSync { from, durable, .. } = task.kind else {
         unreachable!("only these have steps to write")
     };
     let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
+    if cx.ext4.journal(file.device).is_some() {
+        cx.ext4.note_write(cx.now, &file, task.end);
+        return commit(cx, operation, durable);
+    }
     let waits = cx.ext4.waits_of_calls(cx.now, &file, calls, durable);
-    commit(cx, operation, waits)
+    spend(cx, operation, waits)
 }
 
 /// Begins the next step when the bytes of the last are durable.
@@ -87,8 +89,9 @@ fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if from == last {
         return Next::Done;
     }
-    let step =
-        step_bytes(cx.write_back, cx.flushers, cx.block, task.file(), (all, task.piece), !task.drops_behind);
+    let (file, piece, waits) = (*task.file(), task.piece, !task.drops_behind);
+    let is_alone = is_alone(cx, &file, waits);
+    let step = step_bytes((all, piece), is_alone);
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.kind = Kind::WriteSync { from, last, durable };
     task.end = (from + step).min(last);
@@ -96,16 +99,15 @@ fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Step
 }
 
+/// True if the calls of several can be one step: nobody waits for them, or they wait for nothing that others wait for, too.
+fn is_alone(cx: &mut Context<'_>, file: &FileView, waits: bool) -> bool {
+    let has_journal = cx.ext4.journal(file.device).is_some();
+    let is_submitted_to = cx.flushers.is_submitted_to(cx.write_back, cx.block, file.device.0 as usize);
+    !waits || !(has_journal || is_submitted_to)
+}
+
 /// Returns how many bytes of an operation, in calls of `piece`, are its next step. A call that waits is a step by itself where others
-/// submit, too.
-fn step_bytes(
-    write_back: &WriteBack,
-    flushers: &Flushers,
-    block: &Block,
-    file: &FileView,
-    (bytes, piece): (Bytes, Bytes),
-    waits: bool,
-) -> u64 {
-    let is_alone = !waits || !flushers.is_submitted_to(write_back, block, file.device.0 as usize);
+/// submit, too, and where it commits.
+fn step_bytes((bytes, piece): (Bytes, Bytes), is_alone: bool) -> u64 {
     if is_alone { step_of(bytes, piece) } else { piece.0.max(1) }
 }

@@ -1,6 +1,6 @@
 //! Names the kinds of operations and the states of their waits.
 
-use crate::policy::{Integrity, OperationId};
+use crate::policy::{DeviceId, Integrity, NameChange, OperationId};
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
@@ -28,10 +28,19 @@ pub enum Kind {
     Cut {
         cut: Cut,
     },
-    /// Waits until no page of so many files is under writeback, then for a commit and a flush of their device.
+    /// Changes a name.
+    Name {
+        change: NameChange,
+    },
+    /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
         files: u32,
-        then: Waits,
+        then: Durable,
+    },
+    /// Commits the running transaction of a journal: nobody's call.
+    Commit {
+        device: DeviceId,
+        phase: Phase,
     },
     /// Writes its bytes, or waits for them: the actions left, and whether all possible ones are done.
     SyncRange {
@@ -76,10 +85,40 @@ pub enum Stage {
     Pages,
     /// It waits for the rest of the blocks that it has filled in part.
     Blocks,
-    /// A commit waits for everything that was in the queue of the device before it.
-    Commit(Waits),
+    /// It waits until a transaction of a journal is committed.
+    Commit,
+    /// It waits until a journal has room for its data.
+    Room,
     /// It is durable when the processor or the device is no longer busy.
     Durable,
+}
+
+/// What is made durable when its pages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durable {
+    /// The file of the task.
+    File(Integrity),
+    /// The disks from one to another, one after the other (`fs/sync.c: ksys_sync`).
+    Disks { next: u32, end: u32 },
+}
+
+/// The progress of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It has begun.
+    Prepare,
+    /// New data is to be written first, where the file system orders it so.
+    Data,
+    /// It waits for the data of so many files.
+    Written { files: u32 },
+    /// The log is to be written,
+    Log,
+    /// then the cache of the disk flushed,
+    Flush,
+    /// then the commit block written.
+    Record,
+    /// All of it is durable.
+    End,
 }
 
 /// The result of a step of an operation.
@@ -136,12 +175,14 @@ pub struct Waits {
     pub journal: Nanos,
     /// A flush of the device's cache.
     pub flush: Nanos,
+    /// The processor.
+    pub computes: Nanos,
 }
 
 impl Waits {
     pub fn times(self, commits: u64, flushes: u64) -> Self {
         let times = |time: Nanos, count: u64| Nanos(time.0.saturating_mul(count));
-        Self { journal: times(self.journal, commits), flush: times(self.flush, flushes) }
+        Self { journal: times(self.journal, commits), flush: times(self.flush, flushes), ..self }
     }
 }
 
@@ -152,6 +193,8 @@ pub struct Cut {
     pub from: u64,
     /// and the end of the part that was not dirty.
     pub clean_to: u64,
+    /// True if its last name goes, too.
+    pub unlinks: bool,
 }
 
 /// The read-ahead mode of an open file, set by `posix_fadvise`.

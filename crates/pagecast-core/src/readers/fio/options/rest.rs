@@ -2,6 +2,7 @@
 
 use super::known::{Known, done, no_effect, refused};
 use crate::readers::fio::wrong::Wrong;
+use crate::workload::IoClass;
 
 /// Why no log is written.
 const LOGS: &str = "no log is written; see `--out` for tables";
@@ -13,7 +14,18 @@ pub(super) const THREADS: &[Known] = &[
         Ok(())
     }),
     no_effect("nice", &[], "priorities of processes are not modelled"),
-    no_effect("prio", &["prioclass"], "priorities of requests are not modelled"),
+    done("prio", &[], "where the disk has a scheduler that minds it", |job, value| {
+        job.ioprio.level = value.number_in(0, 7)? as u8;
+        Ok(())
+    }),
+    done("prioclass", &[], "1 is realtime, 2 best-effort, 3 idle", |job, value| {
+        job.ioprio.class = match value.number_in(0, 3)? {
+            1 => IoClass::RealTime,
+            3 => IoClass::Idle,
+            _ => IoClass::BestEffort,
+        };
+        Ok(())
+    }),
     no_effect("cpus_allowed", &["cpumask", "cpus_allowed_policy"], "processes share all cores"),
     no_effect("numa_cpu_nodes", &["numa_mem_policy"], "memory has one node here"),
     no_effect("cgroup", &["cgroup_weight", "cgroup_nodelete"], "give the process a cgroup in a scenario"),

@@ -17,8 +17,8 @@ pub enum Until {
     Written(OperationId),
     /// The queue of the device has taken all of them.
     Submitted(OperationId),
-    /// The device has all that was in its queue before a request of the journal.
-    Passed(OperationId),
+    /// The device has so many bytes of the log, which have no pages, and all that was in its queue before them.
+    Logged(u64, OperationId),
     /// Nobody waits.
     Never,
 }

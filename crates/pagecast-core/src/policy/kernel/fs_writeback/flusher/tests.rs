@@ -139,10 +139,11 @@ fn submit_with(
     device.flusher.submit(&mut by, usize::MAX, &mut Vec::new());
     let mut runs: Vec<(u32, u64)> = Vec::new();
     while !device.queue.is_empty() {
-        let unit = device.queue.pop();
+        let unit = device.queue.front().expect("it writes").clone();
+        let _ = device.queue.pop(Nanos::ZERO);
         match runs.last_mut() {
-            Some((file, bytes)) if *file == unit.file.0 => *bytes += unit.end - unit.start,
-            _ => runs.push((unit.file.0, unit.end - unit.start)),
+            Some((file, bytes)) if *file == unit.file.expect("pages").0 => *bytes += unit.end - unit.start,
+            _ => runs.push((unit.file.expect("pages").0, unit.end - unit.start)),
         }
     }
     runs.into_iter().map(|(file, bytes)| (file, bytes / MIB)).collect()

@@ -1,0 +1,51 @@
+//! Describes a request to a disk.
+
+use crate::units::Bytes;
+use crate::workload::IoPriority;
+
+/// The number of a call, whose parts all carry it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// Whether bytes come or go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// They come.
+    Read,
+    /// They go.
+    Write,
+}
+
+/// A request, or a call before it is cut into such.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// The call.
+    pub id: RequestId,
+    /// The thread that submits it.
+    pub thread: u32,
+    /// Its direction.
+    pub direction: Direction,
+    /// Its first byte on the disk.
+    pub position: u64,
+    /// Its length.
+    pub bytes: Bytes,
+    /// Its priority.
+    pub priority: IoPriority,
+    /// The number of this part of the call; 0 before it is submitted.
+    pub part: u64,
+}
+
+impl Request {
+    /// The byte behind it.
+    pub(super) fn end(&self) -> u64 {
+        self.position + self.bytes.0
+    }
+
+    /// True if the other one begins where this one ends, and both together are no longer than `most`.
+    pub(super) fn takes(&self, other: &Self, most: Bytes) -> bool {
+        self.direction == other.direction
+            && self.end() == other.position
+            && self.priority.class == other.priority.class
+            && self.bytes + other.bytes <= most
+    }
+}

@@ -1,0 +1,175 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::workload::{IoClass, IoPriority};
+
+const MS: u64 = 1_000_000;
+
+fn settings(scheduler: Scheduler, nr_requests: u32) -> Settings {
+    Settings { scheduler, nr_requests, max_sectors: Bytes(124 << 10), submission: Nanos(5_000) }
+}
+
+/// Four requests at a time, each in a millisecond.
+fn device(scheduler: Scheduler) -> Device {
+    Device::new(settings(scheduler, 8), Service::new(4, Nanos(MS)))
+}
+
+fn call(id: u64, thread: u32, direction: Direction, position: u64, bytes: u64) -> Request {
+    Request {
+        id: RequestId(id),
+        thread,
+        direction,
+        position,
+        bytes: Bytes(bytes),
+        priority: IoPriority::default(),
+        part: 0,
+    }
+}
+
+/// Threads that each keep so many calls under way, and how many of them are complete after some milliseconds.
+struct Threads {
+    device: Device,
+    processors: RunQueue,
+    /// The number of the next call of each, its direction, length and priority.
+    each: Vec<(u64, Direction, u64, IoPriority)>,
+    complete: Vec<u64>,
+    longest: Vec<u64>,
+}
+
+impl Threads {
+    fn of(device: Device, each: &[(Direction, u64, IoPriority)]) -> Self {
+        let each: Vec<_> =
+            each.iter().map(|&(direction, bytes, priority)| (0, direction, bytes, priority)).collect();
+        let count = each.len();
+        Self { device, processors: RunQueue::new(1), each, complete: vec![0; count], longest: vec![0; count] }
+    }
+
+    fn submit(&mut self, now: u64, thread: usize) {
+        let (next, direction, bytes, priority) = &mut self.each[thread];
+        let position = ((thread as u64) << 40) + *next * *bytes;
+        let call = Request {
+            priority: *priority,
+            ..call((thread as u64) << 32 | *next, thread as u32, *direction, position, *bytes)
+        };
+        *next += 1;
+        self.device.submit(Nanos(now), call, &mut self.processors);
+    }
+
+    fn run(mut self, depths: &[u32], milliseconds: u64) -> Self {
+        let mut since: FxHashMap<u64, u64> = FxHashMap::default();
+        let mut due: Vec<(u64, usize)> = Vec::new();
+        for (thread, depth) in depths.iter().enumerate() {
+            (0..*depth).for_each(|_| due.push((0, thread)));
+        }
+        loop {
+            due.sort_unstable();
+            let event = self.device.next_event().map_or(u64::MAX, |next| next.0);
+            let submits = due.first().map_or(u64::MAX, |(at, _)| *at);
+            let now = event.min(submits);
+            if now > milliseconds * MS {
+                return self;
+            }
+            if event <= submits {
+                for RequestId(id) in self.device.advance(Nanos(now)) {
+                    let thread = (id >> 32) as usize;
+                    self.complete[thread] += 1;
+                    self.longest[thread] = self.longest[thread].max(now - since[&id]);
+                    due.push((self.processors.run(Nanos(now), Nanos(10_000)).0, thread));
+                }
+                self.device.resume(Nanos(now), &mut self.processors);
+            } else {
+                let (_, thread) = due.remove(0);
+                since.insert((thread as u64) << 32 | self.each[thread].0, now);
+                self.submit(now, thread);
+            }
+        }
+    }
+}
+
+const READER: (Direction, u64, IoPriority) =
+    (Direction::Read, 4096, IoPriority { class: IoClass::BestEffort, level: 4 });
+const WRITER: (Direction, u64, IoPriority) =
+    (Direction::Write, 128 << 10, IoPriority { class: IoClass::BestEffort, level: 4 });
+
+/// `guest612-null-sched`: 981 and 491 reads of 4 KiB a second beside a writer of depth 32, alone 987.
+#[test]
+fn a_reader_beside_a_deep_writer_waits_for_nothing_with_none_and_for_one_request_with_mq_deadline() {
+    let reads = |scheduler| {
+        let run = Threads::of(device(scheduler), &[WRITER, READER]).run(&[32, 1], 1000);
+        (run.complete[1], run.complete[0])
+    };
+    let (none, deadline, kyber) =
+        (reads(Scheduler::None), reads(Scheduler::MqDeadline), reads(Scheduler::Kyber));
+    assert!((900..=1000).contains(&none.0) && (1400..=1550).contains(&none.1), "{none:?}");
+    assert!((470..=510).contains(&deadline.0) && (1650..=1800).contains(&deadline.1), "{deadline:?}");
+    assert!((470..=510).contains(&kyber.0), "{kyber:?}");
+    let bfq = reads(Scheduler::Bfq);
+    assert!(bfq.0 > 400 && bfq.1 < deadline.1, "it idles for the reader, at the writer's cost: {bfq:?}");
+}
+
+#[test]
+fn a_starved_write_goes_after_two_batches_of_reads() {
+    let run = Threads::of(
+        device(Scheduler::MqDeadline),
+        &[READER, READER, READER, READER, READER, READER, READER, WRITER],
+    )
+    .run(&[1, 1, 1, 1, 1, 1, 1, 1], 1000);
+    assert!(run.complete[7] > 20 && run.longest[7] < 50 * MS, "{:?} {:?}", run.complete, run.longest);
+}
+
+#[test]
+fn a_better_class_goes_first_under_mq_deadline_where_tags_are_free_and_weights_share_under_bfq() {
+    let idle = IoPriority { class: IoClass::Idle, level: 4 };
+    let shares = |scheduler, priorities: [IoPriority; 2]| {
+        let readers = priorities.map(|priority| (Direction::Read, 4096, priority));
+        let wide = Device::new(settings(scheduler, 64), Service::new(1, Nanos(MS)));
+        let run = Threads::of(wide, &readers).run(&[4, 4], 4000);
+        (run.complete[0] as f64, run.complete[1] as f64)
+    };
+    let (best, worst) = shares(Scheduler::MqDeadline, [IoPriority::default(), idle]);
+    assert!(best > 20.0 * worst.max(1.0), "{best} {worst}");
+    let (high, low) =
+        shares(Scheduler::Bfq, [0, 7].map(|level| IoPriority { class: IoClass::BestEffort, level }));
+    assert!((high / low - 8.0).abs() < 2.5, "weights 80 and 10: {high} {low}");
+    let (one, other) = shares(Scheduler::None, [IoPriority::default(), idle]);
+    assert!((one / other - 1.0).abs() < 0.1, "none ignores them");
+}
+
+#[test]
+fn a_budget_lets_so_many_bytes_pass_in_each_interval() {
+    let limited = Service::new(64, Nanos(100_000)).limited(Bytes(2 << 20), Nanos(20 * MS));
+    let run = Threads::of(Device::new(settings(Scheduler::None, 64), limited), &[WRITER]).run(&[16], 2000);
+    let megabytes = run.complete[0] * 128 / 1024;
+    assert!((195..=215).contains(&megabytes), "100 MiB/s for 2 s: {megabytes}");
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_nothing_is_served_twice(
+        calls in prop::collection::vec((0u32..4, any::<bool>(), 0u64..64, 1u64..400, 0u64..5000), 1..60),
+        scheduler in prop::sample::select(vec![Scheduler::None, Scheduler::MqDeadline, Scheduler::Kyber, Scheduler::Bfq]),
+        nr_requests in 1u32..20,
+        depth in 1u32..8,
+    ) {
+        let service = Service::new(depth, Nanos(70_000)).limited(Bytes(1 << 20), Nanos(MS));
+        let mut device = Device::new(settings(scheduler, nr_requests), service);
+        let (mut now, mut complete) = (0, Vec::new());
+        let processors = std::cell::RefCell::new(RunQueue::new(2));
+        let mut advance_to = |device: &mut Device, until: u64| {
+            while let Some(next) = device.next_event().filter(|next| next.0 <= until) {
+                complete.extend(device.advance(next));
+                device.resume(next, &mut processors.borrow_mut());
+            }
+        };
+        for (id, &(thread, reads, place, kib, pause)) in calls.iter().enumerate() {
+            now += pause * 1000;
+            advance_to(&mut device, now);
+            let direction = if reads { Direction::Read } else { Direction::Write };
+            device.submit(Nanos(now), call(id as u64, thread, direction, place << 12, kib << 10), &mut processors.borrow_mut());
+        }
+        advance_to(&mut device, u64::MAX);
+        prop_assert!(device.is_idle());
+        complete.sort_unstable();
+        prop_assert_eq!(complete, (0..calls.len() as u64).map(RequestId).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,121 @@
+//! Sends direct I/O request by request to disks whose machine says how long a request takes.
+//!
+//! The requests themselves are in `crate::block`. Files lie on a disk one behind the other, in the order in which they are used; a file of a
+//! mount without a file system is the disk itself. Left out: write-back and buffered reads, which are flows beside these requests.
+
+use rustc_hash::FxHashMap;
+
+use crate::block::{Device, Direction, Request, RequestId, Service, Settings};
+use crate::machine::{Disk, FileSystem, Host, Mount, MountSource};
+use crate::policy::{FileId, FileView, OperationId};
+use crate::units::{Bytes, Nanos};
+use crate::workload::IoPriority;
+
+/// The disks of a host that serve requests, by the number of the disk.
+pub struct Devices {
+    each: Vec<Option<Device>>,
+    layouts: Vec<Layout>,
+    priorities: FxHashMap<OperationId, IoPriority>,
+}
+
+/// The first byte of each file of a disk.
+#[derive(Debug, Default)]
+struct Layout {
+    is_raw: bool,
+    starts: FxHashMap<FileId, u64>,
+    end: u64,
+}
+
+impl Layout {
+    fn position(&mut self, file: &FileView, offset: u64, bytes: Bytes) -> u64 {
+        if self.is_raw {
+            return offset;
+        }
+        let size = file.size.0.max(offset + bytes.0);
+        let (starts, end) = (&mut self.starts, &mut self.end);
+        let start = *starts.entry(file.id).or_insert_with(|| {
+            let start = *end;
+            *end += size;
+            start
+        });
+        start + offset
+    }
+}
+
+impl Devices {
+    /// Those of a host.
+    pub fn of(host: &Host) -> Self {
+        let submission = host.memory.cost.call;
+        let layout = |at: usize| {
+            let is_raw = |mount: &&Mount| {
+                mount.source == MountSource::Disk(at) && mount.file_system == FileSystem::Other
+            };
+            Layout { is_raw: host.mounts.iter().any(|mount| is_raw(&mount)), ..Layout::default() }
+        };
+        Self {
+            each: host.disks.iter().map(|disk| device_of(disk, submission)).collect(),
+            layouts: (0..host.disks.len()).map(layout).collect(),
+            priorities: FxHashMap::default(),
+        }
+    }
+
+    /// The disk of a file, if direct I/O to it goes by requests.
+    pub fn has(&self, file: &FileView) -> bool {
+        self.each.get(file.device.0 as usize).is_some_and(Option::is_some)
+    }
+
+    /// The disk of a number, if it serves requests.
+    pub fn get_mut(&mut self, at: usize) -> Option<&mut Device> {
+        self.each.get_mut(at)?.as_mut()
+    }
+
+    /// Makes the request of a call.
+    pub fn request(
+        &mut self,
+        (operation, thread): (OperationId, OperationId),
+        file: &FileView,
+        direction: Direction,
+        (offset, bytes): (u64, Bytes),
+    ) -> Request {
+        Request {
+            id: RequestId(u64::from(operation.0)),
+            thread: thread.0,
+            direction,
+            position: self.layouts[file.device.0 as usize].position(file, offset, bytes),
+            bytes,
+            priority: self.priorities.get(&thread).copied().unwrap_or_default(),
+            part: 0,
+        }
+    }
+
+    /// Gives the requests of a process a priority.
+    pub fn set_priority(&mut self, process: OperationId, priority: IoPriority) {
+        self.priorities.insert(process, priority);
+    }
+
+    /// The time of the next event of all disks.
+    pub fn next_event(&self) -> Option<Nanos> {
+        self.each.iter().flatten().filter_map(Device::next_event).min()
+    }
+
+    /// True if no disk has a request.
+    pub fn is_idle(&self) -> bool {
+        self.each.iter().flatten().all(Device::is_idle)
+    }
+}
+
+/// The device of a disk that says how long a request takes.
+fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
+    if disk.service == Nanos::ZERO {
+        return None;
+    }
+    let (nr_requests, max_sectors) = disk.queue;
+    let service = Service::new(disk.hw_queue_depth.unwrap_or(nr_requests), disk.service);
+    let budget = Bytes((disk.write.0 * disk.limit_interval.as_seconds()) as u64);
+    let service = if disk.limit_interval > Nanos::ZERO {
+        service.limited(budget, disk.limit_interval)
+    } else {
+        service
+    };
+    Some(Device::new(Settings { scheduler: disk.scheduler, nr_requests, max_sectors, submission }, service))
+}

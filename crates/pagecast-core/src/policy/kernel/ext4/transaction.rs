@@ -1,0 +1,87 @@
+//! Keeps what has changed since the last commit: the running transaction.
+//!
+//! Source: `fs/jbd2/transaction.c`, `fs/ext4/inode.c`, Linux 6.16. Blocks are counted by their kinds, as the log has them: inodes share blocks,
+//! an allocation changes a bitmap and a group descriptor, a name a directory and the bitmap of inodes. Left out: which groups these are of,
+//! indirect blocks of ext3, handles.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::policy::kernel::page::PAGE;
+use crate::policy::ranges::Ranges;
+use crate::policy::{FileId, FileView};
+use crate::units::Nanos;
+
+/// Inodes of 256 bytes in a block of 4 KiB.
+const INODES_PER_BLOCK: u32 = 16;
+
+/// The bitmap and the descriptor of a group.
+const ALLOCATION_BLOCKS: u64 = 2;
+
+/// The directory, the bitmap of inodes, and its descriptor.
+const NAME_BLOCKS: u64 = 3;
+
+/// The blocks that one descriptor block of the log names: `journal_tag3_t` of 16 bytes, behind a header.
+const TAGS: u64 = 254;
+
+/// What a commit will write.
+#[derive(Debug, Default)]
+pub struct Transaction {
+    /// The time of its first change; nothing if there is none.
+    pub since: Option<Nanos>,
+    /// Any file that it changes.
+    pub file: Option<FileView>,
+    inode_blocks: FxHashSet<u32>,
+    allocates: bool,
+    names: bool,
+    /// Files that have got blocks: their data is written before the commit, in ordered mode without delayed allocation.
+    pub allocated: FxHashMap<FileId, FileView>,
+    /// Data in the log.
+    pub data: FxHashMap<FileId, Ranges>,
+    data_bytes: u64,
+}
+
+impl Transaction {
+    /// Adds a change of the inode of a file.
+    pub fn change(&mut self, now: Nanos, file: &FileView) {
+        self.since.get_or_insert(now);
+        self.file = Some(*file);
+        self.inode_blocks.insert(file.id.0 / INODES_PER_BLOCK);
+    }
+
+    /// Adds an allocation of blocks of a file.
+    pub fn allocate(&mut self, now: Nanos, file: &FileView) {
+        self.change(now, file);
+        self.allocates = true;
+        self.allocated.insert(file.id, *file);
+    }
+
+    /// Adds a name that was made, changed or removed.
+    pub fn name(&mut self, now: Nanos, file: &FileView) {
+        self.change(now, file);
+        self.names = true;
+    }
+
+    /// Adds data that is written into the log. Bytes that are in it already cost no more.
+    pub fn journal(&mut self, now: Nanos, file: &FileView, (start, end): (u64, u64)) {
+        self.change(now, file);
+        self.data_bytes += self.data.entry(file.id).or_default().insert(start, end);
+    }
+
+    /// True if nothing has changed.
+    pub fn is_empty(&self) -> bool {
+        self.since.is_none()
+    }
+
+    /// The blocks of it that go into the log.
+    pub fn blocks(&self) -> u64 {
+        let metadata = self.inode_blocks.len() as u64
+            + if self.allocates { ALLOCATION_BLOCKS } else { 0 }
+            + if self.names { NAME_BLOCKS } else { 0 };
+        metadata + self.data_bytes.div_ceil(PAGE)
+    }
+
+    /// The blocks that its commit writes before the commit block: those, and the descriptors that name them.
+    pub fn logged(&self) -> u64 {
+        self.blocks() + self.blocks().div_ceil(TAGS)
+    }
+}

@@ -1,0 +1,183 @@
+//! Commits a transaction, as the thread of the journal does.
+//!
+//! Source: `fs/jbd2/commit.c: jbd2_journal_commit_transaction`, `fs/jbd2/journal.c: kjournald2`, Linux 6.16; `fs/xfs/xfs_log_cil.c` for a log
+//! that is one write.
+//!
+//! 1. New data of files that have got blocks is written, in ordered mode without delayed allocation.
+//! 2. Descriptor blocks, metadata and journaled data are one write to the log.
+//! 3. The commit block is another one, behind a flush of the disk's cache (REQ_PREFLUSH), and durable itself (REQ_FUA).
+//!
+//! Each waits for the one before it, and for what is in the queue of the disk. The next commit begins when this one has ended. Without
+//! [`Requests`](crate::policy::kernel::ext4::rules::Requests) a commit passes the queue and takes a time.
+
+use crate::policy::kernel::ext4::rules::JournalRules;
+use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::model::settle::settle;
+use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Phase};
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{DeviceId, Event, FileView, OperationId};
+use crate::units::{Bytes, Nanos};
+
+/// Blocks of metadata are counted up to here: journaled data passes as quickly as it is copied.
+const MOST_BLOCKS: u64 = 64;
+
+/// Begins the commits that are asked for, or due by their age. Returns the tasks of the journals, and the writers that wait no more.
+pub fn begin_commits(cx: &mut Context<'_>) -> Vec<OperationId> {
+    let mut ready = Vec::new();
+    for at in 0..cx.ext4.journals.len() {
+        let Some(file) = cx.ext4.journals[at].as_ref().and_then(|journal| journal.due(cx.now)) else {
+            continue;
+        };
+        // Bytes that writers have moved belong to this transaction.
+        settle(cx);
+        let device = DeviceId(at as u32);
+        let kind = Kind::Commit { device, phase: Phase::Prepare };
+        let number = cx.tasks.new_number();
+        cx.tasks.insert(number, Task::new(kind, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now));
+        ready.push(number);
+        ready.extend(cx.ext4.journals[at].as_mut().expect("it is due").begin(cx.now));
+    }
+    ready
+}
+
+/// Steps the commit of a journal.
+pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Commit { device, phase } = task.kind else { unreachable!("only a journal commits") };
+    let file = *task.file();
+    let rules = cx.ext4.journal(device).expect("what commits is a journal").rules;
+    match phase {
+        Phase::Prepare => {
+            enter(cx, operation, Phase::Data);
+            let blocks = bytes_of_log(cx, device) / PAGE;
+            let time = rules.commit + Nanos(rules.commit_block.0.saturating_mul(blocks.min(MOST_BLOCKS)));
+            let time = if rules.requests.is_some() { time } else { Nanos::ZERO };
+            compute(cx, operation, time)
+        }
+        Phase::Data => {
+            let files = if writes_data_first(&rules) { write_data(cx, operation, device) } else { 0 };
+            enter(cx, operation, Phase::Written { files });
+            if files > 0 { Next::Wait } else { Next::Step }
+        }
+        Phase::Written { .. } => {
+            enter(cx, operation, if writes_log(&rules) { Phase::Log } else { Phase::Flush });
+            Next::Step
+        }
+        Phase::Log => {
+            enter(cx, operation, Phase::Flush);
+            let bytes = if rules.requests.is_some() { bytes_of_log(cx, device) } else { 0 };
+            send(cx, operation, &file, bytes)
+        }
+        Phase::Flush => {
+            enter(cx, operation, Phase::Record);
+            let flushes = rules.requests.is_some_and(|requests| requests.barrier);
+            let flush = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.flush);
+            match rules.requests {
+                None => compute(cx, operation, rules.commit),
+                Some(_) if flushes && flush > Nanos::ZERO => wait_until(cx, operation, cx.now + flush),
+                Some(_) => Next::Step,
+            }
+        }
+        Phase::Record => {
+            enter(cx, operation, Phase::End);
+            match rules.requests {
+                None => Next::Step,
+                Some(requests) if requests.is_one_write => {
+                    let bytes = bytes_of_log(cx, device);
+                    send(cx, operation, &file, bytes)
+                }
+                Some(_) => send(cx, operation, &file, PAGE),
+            }
+        }
+        Phase::End => Next::Done,
+    }
+}
+
+fn writes_data_first(rules: &JournalRules) -> bool {
+    rules.requests.is_some_and(|requests| requests.writes_data_first())
+}
+
+/// True if what changed is written before the block that makes it valid. A commit without requests passes the queue here.
+fn writes_log(rules: &JournalRules) -> bool {
+    rules.requests.is_none_or(|requests| !requests.is_one_write)
+}
+
+/// The bytes of a commit before its commit block.
+fn bytes_of_log(cx: &mut Context<'_>, device: DeviceId) -> u64 {
+    let committing = cx.ext4.journal(device).and_then(|journal| journal.committing.as_ref());
+    committing.map_or(0, |committing| committing.transaction.logged()) * PAGE
+}
+
+/// Ends a commit. Returns the operations that waited for it.
+pub fn end_commit(cx: &mut Context<'_>, device: DeviceId) -> Vec<OperationId> {
+    let journal = cx.ext4.journals[device.0 as usize].as_mut().expect("what commits is a journal");
+    let has_requests = journal.rules.requests.is_some();
+    let (since, blocks, ready) = journal.end();
+    if has_requests {
+        let event = Event {
+            name: "journal_commit",
+            device: Some(device),
+            bytes: Bytes(blocks * PAGE),
+            ..Event::default()
+        };
+        cx.out.tell_all(Event { time: Some(since), ..event });
+    }
+    ready
+}
+
+fn enter(cx: &mut Context<'_>, operation: OperationId, phase: Phase) {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Commit { device, .. } = task.kind else { unreachable!("only a journal commits") };
+    task.kind = Kind::Commit { device, phase };
+    task.busy_until = None;
+}
+
+/// Lets a task use a processor for a time.
+fn compute(cx: &mut Context<'_>, operation: OperationId, time: Nanos) -> Next {
+    let until = cx.ext4.cpus.run(cx.now, time);
+    wait_until(cx, operation, until)
+}
+
+fn wait_until(cx: &mut Context<'_>, operation: OperationId, until: Nanos) -> Next {
+    if until == cx.now {
+        return Next::Step;
+    }
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.busy_until = Some(until);
+    cx.tasks.has_busy = true;
+    Next::Wait
+}
+
+/// Writes the dirty pages of the files that have got blocks. Returns how many of them are waited for.
+fn write_data(cx: &mut Context<'_>, operation: OperationId, device: DeviceId) -> u32 {
+    let journal = cx.ext4.journal(device).expect("what commits is a journal");
+    let committing = journal.committing.as_ref().expect("it is under way");
+    let mut files: Vec<FileView> = committing.transaction.allocated.values().copied().collect();
+    files.sort_unstable_by_key(|file| file.id);
+    files.into_iter().map(|file| u32::from(write_file(cx, operation, &file))).sum()
+}
+
+/// Writes the dirty pages of a file (`ext4_journal_submit_inode_data_buffers`); true if the commit has to wait for them.
+fn write_file(cx: &mut Context<'_>, operation: OperationId, file: &FileView) -> bool {
+    cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
+    let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
+    if dirty.total() == 0 {
+        return cx.block.queue(file.device).wait_for(file.id, operation);
+    }
+    cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, WHOLE, dirty, Until::Written(operation));
+    cx.ext4.has_sent.push(file.device);
+    true
+}
+
+/// Sends bytes of the log to the disk, behind what is in its queue.
+fn send(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u64) -> Next {
+    if bytes == 0 && cx.block.queue(file.device).is_empty() {
+        return Next::Step;
+    }
+    cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
+    cx.flushers.flusher_of(cx.write_back, file).send_log(file.id, bytes, operation);
+    cx.ext4.has_sent.push(file.device);
+    Next::Wait
+}

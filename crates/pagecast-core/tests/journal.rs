@@ -1,0 +1,133 @@
+//! Commits of a journal as requests to the disk. Source of the rules: `fs/jbd2`, `fs/ext4`, `fs/xfs/xfs_log_cil.c`, Linux 6.12.
+
+use crate::common::{Case, Run, linux};
+
+/// On [`crate::common::LINUX`], whose disk takes 1 ms for a write and 2 ms to flush its cache, and writes 100 MB/s.
+fn journaled(journal: &str) -> Case {
+    let disk = ["write_latency=1 ms", "flush=2 ms"].map(|key| format!("machine.disk.ssd.{key}"));
+    let case = disk.iter().fold(linux(), |case, key| case.set(key)).set("machine.kernel.version=6.12");
+    case.set(&format!("machine.mount./data.journal={journal}"))
+}
+
+const APPEND: &str = "write = '/data/g', size = '4096 B', offset = '0 B'";
+const FSYNC: &str = "fsync = '/data/g'";
+
+/// So many pages at 100 MB/s.
+fn pages(count: f64) -> f64 {
+    count * 4096.0 / 100e6
+}
+
+fn near(actual: f64, expected: f64) {
+    assert!((actual - expected).abs() <= 1e-6, "{actual} s, not {expected}");
+}
+
+fn commits(run: &Run) -> usize {
+    run.events_called("journal_commit").len()
+}
+
+#[test]
+fn an_append_takes_its_data_the_log_a_flush_and_the_commit_block_in_sequence() {
+    let fsync =
+        |journal: &str| journaled(journal).process("p", &[APPEND, FSYNC]).run("kernel").seconds("p", 1);
+    // Data; a descriptor with an inode, a bitmap and a group descriptor; the commit block.
+    let moved = pages(1.0 + 4.0 + 1.0);
+    near(fsync("{}"), moved + 3e-3 + 2e-3);
+    near(fsync("{ barrier = false }"), moved + 3e-3);
+    near(fsync("{ data = 'writeback' }"), fsync("{ data = 'ordered' }"));
+}
+
+#[test]
+fn an_overwrite_within_a_tick_takes_its_data_and_a_flush() {
+    let seconds = |journal: &str| {
+        let case = journaled(journal).cached("/data/g", "4096 B", "4096 B").set("machine.kernel.hz=100");
+        let run = case.process("p", &[APPEND, FSYNC, APPEND, FSYNC]).run("kernel");
+        assert_eq!(commits(&run), 1, "the times of the file");
+        run.seconds("p", 3)
+    };
+    near(seconds("{}"), pages(1.0) + 1e-3 + 2e-3);
+    near(seconds("{ barrier = false }"), pages(1.0) + 1e-3);
+}
+
+#[test]
+fn the_log_of_xfs_is_one_write_behind_a_flush() {
+    let run =
+        journaled("{}").set("machine.mount./data.type=xfs").process("p", &[APPEND, FSYNC]).run("kernel");
+    near(run.seconds("p", 1), pages(1.0 + 4.0) + 2e-3 + 2e-3);
+}
+
+#[test]
+fn processes_that_come_during_a_commit_share_the_next_one() {
+    let calls = 40;
+    let case = (0..16).fold(journaled("{}"), |case, at| {
+        let (write, fsync) = (
+            format!("write = '/data/f{at}', size = '4096 B', append = true"),
+            format!("fsync = '/data/f{at}'"),
+        );
+        let operations: Vec<&str> = (0..calls).flat_map(|_| [write.as_str(), fsync.as_str()]).collect();
+        case.process(&format!("p{at}"), &operations)
+    });
+    let run = case.set("machine.cores=1").set("machine.mount./data.fsync=50 us").run("kernel");
+    let (all, commits) = (16 * calls, commits(&run));
+    assert!(commits <= all / 4 && commits >= calls, "{commits} commits of {all} calls");
+}
+
+#[test]
+fn a_transaction_is_committed_by_its_age() {
+    let operations = [APPEND, "sleep = '12 s'", APPEND, "sleep = '6 s'"];
+    let run = journaled("{}").process("p", &operations).run("kernel");
+    let times: Vec<f64> = run.events_called("journal_commit").iter().map(|event| event.0.round()).collect();
+    // The flusher's first look at 5.1 s gives the file its block.
+    assert_eq!(times, [5.0, 10.0, 17.0]);
+    let seldom = journaled("{ commit_interval = '10 s' }").process("p", &operations).run("kernel");
+    assert_eq!(seldom.events_called("journal_commit").len(), 1);
+}
+
+/// `guest612-null-flush-fs-ordered`, mechanism 5: with delayed allocation an fsync does not write what others have made dirty.
+#[test]
+fn without_delayed_allocation_a_commit_writes_the_new_data_of_others_first() {
+    let fsync = |settings: &[&str]| {
+        let case = settings.iter().fold(journaled("{}"), |case, setting| case.set(setting));
+        let other = "write = '/data/big', size = '200 MB'";
+        case.process("p", &[other, APPEND, FSYNC]).run("kernel").seconds("p", 2)
+    };
+    assert!(fsync(&[]) < 0.01);
+    assert!(fsync(&["machine.mount./data.delalloc=false"]) > 2.0);
+    assert!(fsync(&["machine.mount./data.type=ext3"]) > 2.0);
+    assert!(fsync(&["machine.mount./data.type=ext3", "machine.mount./data.journal.data='writeback'"]) < 0.01);
+}
+
+#[test]
+fn journaled_data_is_written_twice_and_a_writer_waits_for_room() {
+    let run = |data: &str| {
+        let case = journaled(&format!("{{ size = '64 MiB', data = '{data}' }}"));
+        case.process("p", &["write = '/data/g', size = '256 MiB'", "sync = true"]).run("kernel")
+    };
+    let [ordered, journal] = ["ordered", "journal"].map(run);
+    let bytes = 268_435_456.0;
+    assert!(ordered.seconds("p", 0) < 0.4 && journal.seconds("p", 0) > 3.5, "the log holds an eighth of it");
+    let all = |run: &Run| run.end("p", 1);
+    assert!((all(&ordered) - bytes / 100e6).abs() < 0.3, "{}", all(&ordered));
+    assert!((all(&journal) - 2.0 * bytes / 100e6).abs() < 0.4, "{}", all(&journal));
+    let logged: Vec<u64> = journal.events_called("journal_commit").iter().map(|event| event.2).collect();
+    assert!(
+        logged.iter().all(|bytes| *bytes <= (64 << 20) / 3 + (1 << 20)),
+        "a third of the log: {logged:?}"
+    );
+    assert!(logged.iter().sum::<u64>() as f64 >= bytes);
+}
+
+#[test]
+fn names_take_time_and_are_committed() {
+    let costs =
+        ["create=100 us", "rename=200 us", "unlink=300 us"].map(|key| format!("machine.mount./data.{key}"));
+    let case = costs.iter().fold(journaled("{}"), |case, key| case.set(key));
+    let operations = [
+        "open = '/data/n', create = true",
+        "rename = '/data/n', to = '/data/m'",
+        "unlink = '/data/m'",
+        "sync = true",
+    ];
+    let run = case.process("p", &operations).run("kernel");
+    assert_eq!([0, 1, 2].map(|at| (run.seconds("p", at) * 1e6).round()), [100.0, 200.0, 300.0]);
+    assert_eq!(commits(&run), 1);
+}
