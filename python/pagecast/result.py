@@ -211,8 +211,9 @@ class Result:
     def rates(self) -> Columns:
         """What each process moved over time, per kind of operation.
 
-        Columns `time_s` (when a window starts), `window_s`, `process`, `operation`, `bytes_per_s`, `iops`. An
-        operation counts while it is under way. There are at most 256 windows.
+        Columns `time_s` (when a window starts), `window_s`, `process`, `operation`, `bytes_per_s`, `iops`: an
+        operation counts while it is under way. `ended`, `mean_s` and `max_s` are of the operations that ended
+        in the window. There are at most 256 windows.
         """
         return self._table("rates")
 

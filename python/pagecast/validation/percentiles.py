@@ -4,21 +4,21 @@ Under `FEWEST` operations a median says little. The median is judged, as times a
 a few of a hundred take hangs on what else the machine does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from pagecast.comparison.operations import NO_IO
 from pagecast.comparison.standing import Check
+from pagecast.kinds import NO_IO
 
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
     from pagecast.tolerance import Tolerance
     from pagecast.validation.case import Validated
 
-__all__ = ["FEWEST", "NAMES", "Percentile", "judged", "percentiles"]
+__all__ = ["FEWEST", "NAMES", "Percentile", "done_often", "judged", "percentiles"]
 
 FEWEST: Final = 100
 """So many operations of a kind, of a process on a file, have percentiles."""
@@ -79,6 +79,12 @@ class Percentile:
         }
 
 
+def done_often(results: "Sequence[Result]") -> list[_Key]:
+    """Give process, kind and path of the operations on files that all of these have enough of."""
+    first, *others = (_by_key(result) for result in results)
+    return [key for key in first if all(key in other for other in others)]
+
+
 def percentiles(validated: "Validated") -> Iterator[Percentile]:
     """Give the percentiles of a case that both the runs and the forecasts have, model by model.
 
@@ -91,7 +97,7 @@ def percentiles(validated: "Validated") -> Iterator[Percentile]:
     Percentile
     """
     measured = [_by_key(run) for run in validated.measured]
-    keys = [key for key in measured[0] if all(key in run for run in measured)]
+    keys = done_often(validated.measured)
     for model, forecasts in validated.forecasts.items():
         forecast = [_by_key(each) for each in forecasts]
         for key in keys:
