@@ -91,7 +91,8 @@ def command(
       pagecast simulate - --json < scenario.toml | jq .runs[0].operations
 
     DIR gets a folder for each model, with all tables as CSV (and Parquet where pyarrow is installed), a
-    trace.json for ui.perfetto.dev, and figures where matplotlib is installed.
+    trace.json for ui.perfetto.dev, and figures where matplotlib is installed; report.html has the figures
+    and percentiles of all.
     """
     if out is not None:
         from pagecast.export import check_directory

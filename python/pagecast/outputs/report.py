@@ -10,7 +10,7 @@ import numpy as np
 
 from pagecast._core import format_bytes
 from pagecast.arguments import shown
-from pagecast.comparison.tables import seconds
+from pagecast.durations import seconds
 from pagecast.kinds import NO_IO
 from pagecast.report import Figure, Report, Section, Table, write
 from pagecast.result import Result
@@ -69,7 +69,7 @@ def _sentence(result: Result) -> str:
     is_io = np.array([operation not in NO_IO for operation in table["operation"]], dtype=bool)
     count, moved = int(table["count"][is_io].sum()), int(table["bytes"][is_io].sum())
     return (
-        f"{result.model}: the last process ends after {seconds(result.end_s)} s; {count:,} operations on "
+        f"{result.model}: the last process ends after {seconds(result.end_s)}; {count:,} operations on "
         f"files move {format_bytes(moved)}."
     )
 
@@ -100,7 +100,7 @@ def _latency(result: Result) -> Table:
     ]
     few = f" {len(rows) - _MOST_ROWS:,} more take less." if len(rows) > _MOST_ROWS else ""
     return Table(
-        title="Seconds of operations on files",
+        title="How long operations on files take",
         columns=("process", "operation", "file", "n", "bytes", "mean", "p50", "p90", "p99", "p99.9", "max"),
         rows=lines,
         text_columns=3,

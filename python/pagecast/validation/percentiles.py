@@ -23,7 +23,7 @@ __all__ = ["FEWEST", "NAMES", "Percentile", "done_often", "judged", "percentiles
 FEWEST: Final = 100
 """So many operations of a kind, of a process on a file, have percentiles."""
 
-NAMES: Final = ("p50", "p90", "p99")
+NAMES: Final = ("p50", "p90", "p99", "p99_9", "max")
 
 _JUDGED: Final = "p50"
 

@@ -15,13 +15,15 @@ from pagecast.comparison.verdicts import LevelVerdict
 from pagecast.report.document import Table
 from pagecast.validation import comparing, details
 from pagecast.validation.case import Validated
-from pagecast.validation.percentiles import FEWEST, NAMES, Percentile, percentiles
+from pagecast.validation.percentiles import FEWEST, Percentile, percentiles
 
 if TYPE_CHECKING:
     from pagecast.validation.outcome import Outcome
     from pagecast.validation.residency import CachedFile
 
 __all__ = ["files_table", "latency_table", "levels_table", "operations_table", "verdicts_table"]
+
+_PERCENTILES: Final = ("p50", "p90", "p99")
 
 _SHOWN: Final = {
     Standing.WITHIN: "within",
@@ -156,7 +158,7 @@ def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None 
             f"{_any(found[key]).n:,}",
             *(
                 cell
-                for name in NAMES
+                for name in _PERCENTILES
                 for cell in (
                     _microseconds(_any({name: found[key][name]}).measured_s) if name in found[key] else "",
                     *(
@@ -174,7 +176,13 @@ def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None 
     few = f" The {len(often)} of {len(found)} that are done most often." if len(often) < len(found) else ""
     return Table(
         title=f"{validated.case.name}: percentiles in microseconds, and errors in %",
-        columns=("process", "operation", "file", "n", *(each for name in NAMES for each in (name, *models))),
+        columns=(
+            "process",
+            "operation",
+            "file",
+            "n",
+            *(each for name in _PERCENTILES for each in (name, *models)),
+        ),
         rows=lines,
         text_columns=3,
         note=f"Of operations of which there are {FEWEST} or more; means over {_counted(outcome)}. p50 is "

@@ -17,8 +17,8 @@ def of(*rows):
 
 
 def row(p50, *, count=200, operation="read"):
-    """Give a row of latencies, the others twice and four times the median."""
-    return ("p", operation, "/data/f", count, p50 * US, 2 * p50 * US, 4 * p50 * US)
+    """Give a row of latencies, the others two, four, six and eight times the median."""
+    return ("p", operation, "/data/f", count, *(times * p50 * US for times in (1, 2, 4, 6, 8)))
 
 
 def validated(runs, forecasts):
@@ -29,7 +29,7 @@ def validated(runs, forecasts):
 def test_percentiles_are_means_over_runs():
     case = validated([of(row(10)), of(row(12))], [of(row(15)), of(row(15))])
     found = {one.name: one for one in percentiles(case)}
-    assert list(found) == ["p50", "p90", "p99"]
+    assert list(found) == ["p50", "p90", "p99", "p99_9", "max"]
     assert found["p50"].measured_s == pytest.approx(11 * US)
     assert found["p50"].error == pytest.approx(15 / 11 - 1)
     assert found["p99"].between_runs == pytest.approx(2 / 11)
