@@ -212,9 +212,16 @@ impl Scenario {
     /// How far a forecast may be off: what it says of it, as fractions by name.
     #[getter]
     fn tolerance(&self) -> BTreeMap<&'static str, f64> {
-        let Tolerance { total, dirty, cached } = self.core.tolerance;
-        let all = [("total", total), ("dirty", dirty), ("cached", cached)];
-        all.into_iter().filter_map(|(name, part)| Some((name, part?.0))).collect()
+        let Tolerance { total, dirty, cached, p50, p90, p99, p99_9, max } = self.core.tolerance;
+        let levels = [("total", total), ("dirty", dirty), ("cached", cached)];
+        let all = levels.into_iter().chain([
+            ("p50", p50),
+            ("p90", p90),
+            ("p99", p99),
+            ("p99_9", p99_9),
+            ("max", max),
+        ]);
+        all.filter_map(|(name, part)| Some((name, part?.0))).collect()
     }
 
     /// The machine, with what the scenario overrides.
