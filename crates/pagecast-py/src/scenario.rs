@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pagecast_core::describe;
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
 use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
@@ -18,6 +19,7 @@ use crate::errors;
 use crate::interrupt::interruptible;
 use crate::program::Factory;
 use crate::quantity::{bytes, path, seconds};
+use crate::recording::{Recording, refused};
 
 /// What the hardware and its kernel settings are.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -187,6 +189,13 @@ impl Scenario {
     /// The same with so much memory on its first host.
     fn with_memory(&self, py: Python<'_>, size_bytes: u64) -> PyResult<Self> {
         self.changed(py, |scenario| scenario.machine.hosts[0].memory.size = Bytes(size_bytes))
+    }
+
+    /// Record what its programs would do, without times: at most so many operations, one of each process in turn.
+    fn record(&self, py: Python<'_>, operations: u64) -> PyResult<Recording> {
+        let core = &self.core;
+        let drawn = interruptible(py, || describe::drawn(&core.origin, &core.as_workload(), operations))?;
+        drawn.map(Recording).map_err(|error| refused(&error))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
