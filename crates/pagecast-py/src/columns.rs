@@ -277,6 +277,9 @@ impl<'py> Columns<'_, 'py> {
             self.times(name, rows.iter().map(|(_, latency)| latency.quantile(share)))?;
         }
         self.times("max_s", rows.iter().map(|(_, latency)| latency.longest))?;
+        let span = |row: &(LatencyKey, &Latency)| row.1.span.unwrap_or_default();
+        self.times("first_start_s", rows.iter().map(|row| span(row).0))?;
+        self.times("last_end_s", rows.iter().map(|row| span(row).1))?;
         Ok(self.dict)
     }
 

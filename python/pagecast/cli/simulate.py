@@ -171,9 +171,7 @@ def check_job_file(job_file: Path, record: str) -> None:
 
     if str(job_file) == "-":
         raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
-    if record != "all":
-        raise click.UsageError("--fio-json needs a row of each operation; leave --record out")
-    check_job_file(job_file)
+    check_job_file(job_file, has_all_operations=record == "all")
 
 
 def save_fio_json(result: Result, job_file: Path, out: Path) -> None:
