@@ -335,6 +335,26 @@ class Scenario:
         scenario._core = self._core.with_memory(size_bytes)
         return scenario
 
+    def record(self, operations: int) -> _core.Recording:
+        """Record the operations that its programs would do, without times and without a machine.
+
+        Parameters
+        ----------
+        operations : int
+            At most so many, one of each process in turn; the calls of patterns are operations.
+
+        Returns
+        -------
+        Recording
+            As `pagecast.recordings.read` gives it.
+
+        Raises
+        ------
+        ScenarioError
+            A program fails.
+        """
+        return self._core.record(check_whole("operations", operations, least=1, most=_MOST_BYTES))
+
     @property
     def origin(self) -> str:
         """Where it came from."""

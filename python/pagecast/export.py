@@ -194,7 +194,14 @@ def save_provenance(results: "Sequence[Result]", folder: Path) -> None:
         Of one scenario.
     folder : Path
     """
-    models = [{"model": result.model, "options": result.options} for result in results]
+    models = [
+        {
+            "model": result.model,
+            "options": result.options,
+            "has_all_operations": result.has_all_operations,
+        }
+        for result in results
+    ]
     text = json.dumps({**results[0].provenance, "models": models}, indent=2, ensure_ascii=False)
     (folder / PROVENANCE).write_text(text + "\n", encoding="utf-8")
 

@@ -192,8 +192,9 @@ class Result:
         """How long operations take, per process, path and kind: one row for each.
 
         Columns `count`, `bytes`, `total_s`, `mean_s`, `stddev_s`, `min_s`, the percentiles `p50_s`, `p90_s`,
-        `p99_s` and `p99_9_s`, and `max_s`. Of over 64 operations percentiles are right to 0.1 %. The calls of
-        an operation with a pattern count one by one. Beyond 20,000 rows process and path are empty.
+        `p99_s` and `p99_9_s`, `max_s`, `first_start_s` and `last_end_s`. Of over 64 operations percentiles
+        are right to 0.1 %. The calls of an operation with a pattern count one by one. Beyond 20,000 rows
+        process and path are empty.
         """
         return self._table("latency")
 
@@ -211,8 +212,9 @@ class Result:
     def rates(self) -> Columns:
         """What each process moved over time, per kind of operation.
 
-        Columns `time_s` (when a window starts), `window_s`, `process`, `operation`, `bytes_per_s`, `iops`. An
-        operation counts while it is under way. There are at most 256 windows.
+        Columns `time_s` (when a window starts), `window_s`, `process`, `operation`, `bytes_per_s`, `iops`: an
+        operation counts while it is under way. `ended`, `mean_s` and `max_s` are of the operations that ended
+        in the window. There are at most 256 windows.
         """
         return self._table("rates")
 

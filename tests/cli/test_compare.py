@@ -41,10 +41,10 @@ def outputs(pagecast, monkeypatch):
     return pagecast
 
 
-def save(scenario, folder):
+def save(scenario, folder, record="all"):
     """Write what `pagecast simulate --out` does, without the figures."""
     folder.mkdir()
-    forecasts = [pc.simulate(scenario, model=model) for model in scenario.models]
+    forecasts = [pc.simulate(scenario, model=model, record=record) for model in scenario.models]
     save_provenance(forecasts, folder)
     for forecast in forecasts:
         (folder / forecast.model).mkdir()
@@ -100,6 +100,93 @@ def test_swapped_every_difference_has_the_other_sign(outputs):
 
 def test_two_outputs_side_by_side(outputs, matches):
     matches(outputs("compare", "a", "b"))
+
+
+OFTEN = """\
+models = ["no-cache"]
+[machine]
+cores = 2
+memory = { size = "10 GB", read = "4000 MB/s", write = "2000 MB/s" }
+disk.ssd = { size = "900 GB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data" = { disk = "ssd" }
+[[file]]
+path = "/data/in"
+size = "20 MB"
+[[process]]
+name = "app"
+do = [
+  { repeat = 50, do = [ { read = "/data/in", size = "1 MB" } ] },
+  { repeat = 20, do = [ { write = "/data/out", size = "2 MB", append = true } ] },
+  { repeat = 9, do = [ { write = "/data/few", size = "9 MB", append = true } ] },
+]
+"""
+
+
+@pytest.fixture
+def often(pagecast, monkeypatch):
+    """Outputs of what is done often: `f` is the forecast, `g` has a disk that writes at half the rate."""
+    monkeypatch.chdir(pagecast.folder)
+    slower = OFTEN.replace("400 MB/s", "200 MB/s")
+    save(pc.Scenario.from_toml(OFTEN, origin="s.toml"), pagecast.folder / "f")
+    save(pc.Scenario.from_toml(slower, origin="s.toml"), pagecast.folder / "g")
+    save(pc.Scenario.from_toml(slower, origin="s.toml"), pagecast.folder / "h", record="histogram")
+    return pagecast
+
+
+def test_percentiles_that_differ_most_come_first(often):
+    (pair,) = compare("f", "g").pairs
+    assert [each.key for each in pair.percentiles] == [
+        ("", "app", "write", "/data/out"),
+        ("", "app", "read", "/data/in"),
+    ], "nine operations have none"
+    write, read_ = pair.percentiles
+    assert write.a.n == 20
+    assert write.a.seconds["p99_9"] == pytest.approx(0.005)
+    assert list(write.relative.values()) == pytest.approx([1.0] * 5)
+    assert (write.is_same, read_.is_same) == (False, True)
+    document = json.loads(often("compare", "f", "g", "--json").stdout)
+    assert document["pairs"][0]["percentiles"][0]["b_s"]["p50"] == pytest.approx(0.01)
+
+
+def test_percentiles_side_by_side(often, matches):
+    matches(often("compare", "f", "g"))
+
+
+def test_without_rows_of_all_operations_totals_and_percentiles_are_compared(often):
+    (pair,) = compare("f", "h").pairs
+    (whole,) = compare("f", "g").pairs
+    assert (pair.operations, pair.only_a, pair.only_b) == ((), {}, {})
+    assert [each.b_s for each in pair.totals] == pytest.approx([each.b_s for each in whole.totals])
+    assert [each.as_dict() for each in pair.percentiles] == [each.as_dict() for each in whole.percentiles]
+
+
+def test_percentiles_of_validations_are_compared(outputs):
+    def saved(name, factor):
+        results(outputs.folder / name, [("c", 1, "p", "read 1", factor, 1.0)])
+        rows = [
+            {
+                "case": "c",
+                "process": "p",
+                "operation": "read",
+                "path": "/f",
+                "model": model,
+                "n": 200,
+                "percentile": percentile,
+                "measured_s": factor * k,
+                "forecast_s": 3.0,
+            }
+            for model in ("kernel", "no-cache")
+            for k, percentile in enumerate(("p50", "p90", "p99", "p99_9", "max"), start=1)
+        ]
+        path = outputs.folder / name / "results.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"percentiles": rows}))
+
+    saved("v", 1.0)
+    saved("w", 2.0)
+    measured, kernel = compare("v", "w").pairs
+    (of,) = measured.percentiles
+    assert (of.a.seconds["p90"], of.b.seconds["max"], of.a.n) == (2.0, 10.0, 200)
+    assert [each.is_same for each in kernel.percentiles] == [True]
 
 
 def test_a_run_is_held_against_its_forecast(outputs):

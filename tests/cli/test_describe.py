@@ -57,6 +57,51 @@ def test_what_is_drawn_can_be_simulated_and_described(pagecast: Pagecast) -> Non
     assert found["reads"] == pytest.approx(400, abs=50)
 
 
+SCENARIO = """\
+[machine]
+cores = 1
+memory = { size = "1 GB", read = "4 GB/s", write = "2 GB/s" }
+disk.ssd = { size = "9 GB", read = "500 MB/s", write = "400 MB/s" }
+mount."/data".disk = "ssd"
+[[file]]
+path = "/data/in"
+size = "64 MiB"
+[[process]]
+name = "writer"
+do = [
+  { write = "/data/new", size = "8 MiB", call = "64 KiB" },
+  { fsync = "/data/new" },
+  { compute = "1 s" },
+  { read = "/data/new", size = "4 MiB", call = "4 KiB", pattern = { random = "uniform", seed = 3 } },
+]
+[[process]]
+name = "reader"
+after = ["writer"]
+do = [ { repeat = 2, do = [ { read = "/data/in" } ] } ]
+"""
+
+
+def test_a_scenario_is_described_by_its_operations(pagecast: Pagecast) -> None:
+    (pagecast.folder / "scenario.toml").write_text(SCENARIO)
+    outcome = pagecast("describe", "scenario.toml", "--json")
+    found = json.loads(outcome.stdout)
+    assert (found["provenance"]["source"], found["level"]) == ("scenario.toml", "files")
+    assert (found["writes"], found["written_bytes"]) == (128, 8 << 20)
+    assert (found["reads"], found["read_bytes"]) == (1024 + 2, (4 + 2 * 64) << 20)
+    assert dict(zip(*found["operations"].values(), strict=True)) == {"fsync": 1}
+    assert found["processes"]["name"] == ["reader", "writer"]
+    some = json.loads(pagecast("describe", "scenario.toml", "--json", "--operations", "100").stdout)
+    assert some["requests"] < 300
+    assert "more than the 100 operations" in some["notes"][0]
+
+
+def test_a_scenario_with_a_mistake_is_one_line(pagecast: Pagecast) -> None:
+    (pagecast.folder / "wrong.toml").write_text(SCENARIO.replace("cores", "core"))
+    outcome = pagecast("describe", "wrong.toml")
+    assert (outcome.code, outcome.stderr.count("\n")) == (2, 1)
+    assert "wrong.toml:2: unknown key `core` in [machine]; did you mean `cores`?" in outcome.stderr
+
+
 def test_nothing_to_describe(pagecast: Pagecast) -> None:
     (pagecast.folder / "empty.csv").write_text(TABLE.splitlines()[0] + "\n")
     outcome = pagecast("describe", "empty.csv", "--out", "described")

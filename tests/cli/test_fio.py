@@ -55,8 +55,20 @@ def test_a_report_needs_a_file_to_be_read_twice(fio):
     outcome = fio("simulate", "-", "--machine", "./machine.toml", "--fio-json", "report.json")
     assert outcome.code == ExitCode.BAD_INPUT
     assert "--fio-json needs the job file itself" in outcome.stderr
-    outcome = fio(*SIMULATE, "--record", "histogram", "--fio-json", "report.json")
-    assert "--fio-json needs a row of each operation" in outcome.stderr
+
+
+def test_a_report_of_histograms(fio):
+    asked = (*SIMULATE, "--model", "kernel", "--record", "histogram", "--fio-json", "report.json")
+    assert fio(*asked).code == ExitCode.OK
+    (job,) = json.loads((fio.folder / "report.json").read_text())["jobs"]
+    assert job["read"]["total_ios"] + job["write"]["total_ios"] == 256
+    (fio.folder / "job.fio").write_text(JOB + "ramp_time=1\n")
+    outcome = fio(*asked)
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert outcome.stderr == (
+        "pagecast: error: job.fio: of job a with `ramp_time` a report in fio's form needs a row of each "
+        "operation; record all\n"
+    )
 
 
 def test_a_report_that_cannot_be_written(fio):

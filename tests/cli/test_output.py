@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -25,13 +26,52 @@ from tests.cli.unprivileged import Unprivileged, skip_unless_root
 def test_a_folder_for_each_model(pagecast):
     assert pagecast("simulate", "scenario.toml", "--out", "results").code == ExitCode.OK
     folder = pagecast.folder / "results"
-    assert sorted(path.name for path in folder.iterdir()) == ["no-cache", "provenance.json", "wrench"]
-    figures = [f"{name}.{kind}" for name in ("timeline", "parts", "cache_content") for kind in ("png", "svg")]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("no-cache", "provenance.json", "report.html", "wrench")
+    ]
+    drawn = ("timeline", "parts", "cache_content", "rates")
+    figures = [f"{name}.{kind}" for name in drawn for kind in ("png", "svg")]
     tables = [f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")]
     assert sorted(path.name for path in (folder / "wrench").iterdir()) == sorted(
         [*figures, *tables, "trace.json"]
     )
     assert pagecast.left_behind() == ["results", "scenario.toml"]
+
+
+REPEATED = """\
+models = ["kernel", "no-cache"]
+[machine]
+cores = 1
+memory = { size = "8 GB", read = "8000 MB/s", write = "5000 MB/s" }
+disk.ssd = { size = "500 GB", read = "520 MB/s", write = "450 MB/s" }
+mount."/data" = { disk = "ssd" }
+[[process]]
+name = "w<1>"
+do = [ { repeat = 20, do = [ { write = "/data/f", size = "3 MB", append = true }, { fsync = "/data/f" } ] } ]
+"""
+
+
+def test_a_report_has_figures_and_percentiles_of_each_model(pagecast):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    (pagecast.folder / "repeated.toml").write_text(REPEATED)
+    assert pagecast("simulate", "repeated.toml", "--out", "results").code == ExitCode.OK
+    folder = pagecast.folder / "results"
+    assert {"latency.png", "rates.png", "devices.png"} <= {
+        path.name for path in (folder / "kernel").iterdir()
+    }
+    report = (folder / "report.html").read_text()
+    assert "<dt>scenario</dt><dd>repeated.toml</dd>" in report
+    for model in ("kernel", "no-cache"):
+        section = report[report.index(f'<section id="{model}">') :].split("</section>")[0]
+        names = re.findall(r"<figcaption><strong>(.*?)\.<", section)
+        assert names == [
+            *([] if model == "kernel" else ["parts"]),  # the report begins with that of the first
+            *("rates", "timeline", "cache content", "latency"),
+            *(["devices"] if model == "kernel" else []),
+        ]
+        assert '<td class="text">w&lt;1&gt;</td><td class="text">write</td>' in section
+        assert ">p99.9</th>" in section
 
 
 def test_each_host_is_drawn_and_those_for_which_there_is_no_room_are_named(pagecast):
@@ -48,7 +88,7 @@ def test_each_host_is_drawn_and_those_for_which_there_is_no_room_are_named(pagec
     )
     (pagecast.folder / "many.toml").write_text(f'models = ["kernel"]\n{hosts}{processes}')
     assert pagecast("simulate", "many.toml", "--out", "results").code == ExitCode.OK
-    for name in ("timeline", "cache_content", "rates"):
+    for name in ("timeline", "cache_content", "devices"):
         # Letters are drawn as shapes, with the text in a comment before.
         told = (pagecast.folder / "results" / "kernel" / f"{name}.svg").read_text()
         titles = [line for line in told.splitlines() if "forecast by kernel" in line]
@@ -63,7 +103,8 @@ def test_csv_and_json_say_the_same(pagecast):
         with (pagecast.folder / "results" / "wrench" / f"{table}.csv").open() as file:
             rows = list(csv.DictReader(file))
         for name, column in run[table].items():
-            assert [row[name] for row in rows] == [str(value) for value in column], (table, name)
+            texts = ["" if value is None else str(value) for value in column]
+            assert [row[name] for row in rows] == texts, (table, name)
 
 
 def test_parquet_and_csv_say_the_same(pagecast):
@@ -74,7 +115,7 @@ def test_parquet_and_csv_say_the_same(pagecast):
         parquet = pd.read_parquet(folder / f"{table}.parquet")
         text = pd.read_csv(folder / f"{table}.csv", keep_default_na=False)
         assert list(parquet) == list(text)
-        assert [list(map(str, row)) for row in parquet.to_numpy()] == [
+        assert [["" if value != value else str(value) for value in row] for row in parquet.to_numpy()] == [
             list(map(str, row)) for row in text.to_numpy()
         ]
 
@@ -127,6 +168,7 @@ def test_force_replaces_an_earlier_output(pagecast):
     assert outcome.code == ExitCode.OK
     assert sorted(path.name for path in (pagecast.folder / "results").iterdir()) == [
         "provenance.json",
+        "report.html",
         "wrench",
     ]
     assert pagecast.left_behind() == ["results", "scenario.toml"]
@@ -219,7 +261,7 @@ def test_a_name_with_dollars_is_no_formula(pagecast):
     # Letters are drawn as shapes, with the text in a comment before.
     assert "<!-- $p$  write $RUN_$ID -->" in (folder / "parts.svg").read_text()
     assert "<!-- /data/$RUN_$ID -->" in (folder / "cache_content.svg").read_text()
-    assert "<!-- $d_$ avg_write_bandwidth -->" in (folder / "rates.svg").read_text()
+    assert "<!-- $d_$ avg_write_bandwidth -->" in (folder / "devices.svg").read_text()
 
 
 def test_names_in_a_report_are_no_formulas_either(pagecast):
@@ -281,7 +323,7 @@ def test_a_disk_that_is_full_when_figures_are_drawn_keeps_the_results(pagecast, 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
     outcome = pagecast("simulate", "scenario.toml", "--model", "wrench", "--out", "results")
     assert outcome.code == ExitCode.OK
-    assert outcome.stderr.count("could not be drawn") == 3
+    assert outcome.stderr.count("could not be drawn") == 4
     names = {path.suffix for path in (pagecast.folder / "results" / "wrench").iterdir()}
     assert names <= {".csv", ".json", ".parquet"}
 

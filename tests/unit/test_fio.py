@@ -205,6 +205,35 @@ def test_a_report_counts_what_follows_the_ramp(machine):
     assert len(list(requests(result))) == pytest.approx(14, abs=2)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]\nsize=4m\nrw=randrw\nfsync=16\n[b]\nstonewall\nsize=2m\nbs=64k\nnumjobs=2\ngroup_reporting\n",
+        "[a]\nsize=8m\nrw=randread\ndirect=1\nioengine=libaio\niodepth=16\n",
+        "[a]\nsize=1m\nrw=write\nbs=64k\nend_fsync=1\n",
+    ],
+)
+def test_a_report_of_histograms_is_that_of_rows(machine, text):
+    of_rows, job = simulated(text, machine, model="kernel")
+    scenario = pc.Scenario.from_workload(job, machine=str(machine))
+    of_histograms = pc.simulate(scenario, model="kernel", record="histogram")
+    for whole, sums in zip(
+        json_plus(of_rows, job)["jobs"], json_plus(of_histograms, job)["jobs"], strict=True
+    ):
+        assert keys(whole) == keys(sums)
+        assert sums["job_runtime"] == pytest.approx(whole["job_runtime"], abs=2)
+        assert sums["sync"]["total_ios"] == pytest.approx(whole["sync"]["total_ios"], abs=1)
+        for direction in ("read", "write"):
+            mine, theirs = sums[direction], whole[direction]
+            for key in ("io_bytes", "total_ios", "runtime"):
+                assert mine[key] == pytest.approx(theirs[key], abs=2 if key == "runtime" else 0)
+            for key in ("mean", "min", "max", "N"):
+                assert mine["clat_ns"][key] == pytest.approx(theirs["clat_ns"][key], rel=1.1e-3)
+            found, wanted = mine["clat_ns"].get("percentile", {}), theirs["clat_ns"].get("percentile", {})
+            assert list(found) == list(wanted)
+            assert list(found.values()) == pytest.approx(list(wanted.values()), rel=0.02)
+
+
 def test_a_report_needs_a_job_file(machine):
     result, _ = simulated("[a]\nsize=1m\nrw=read\n", machine)
     with pytest.raises(ArgumentError, match="is no fio job file"):

@@ -75,7 +75,7 @@ def test_what_is_kept_changes_no_sum(scenario, whole, record):
         mine, theirs = getattr(other, table), getattr(whole, table)
         for name in theirs:
             same = np.array_equal(mine[name], theirs[name])
-            assert same or np.allclose(mine[name], theirs[name], rtol=1e-9), (table, name)
+            assert same or np.allclose(mine[name], theirs[name], rtol=1e-9, equal_nan=True), (table, name)
 
 
 def test_the_slowest_are_kept_with_their_parts(scenario, whole):

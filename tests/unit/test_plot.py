@@ -12,7 +12,14 @@ matplotlib.use("Agg")
 from matplotlib.colors import to_hex  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-DRAW = (pc.plot.timeline, pc.plot.parts, pc.plot.cache_content, pc.plot.rates)
+DRAW = (
+    pc.plot.timeline,
+    pc.plot.parts,
+    pc.plot.cache_content,
+    pc.plot.devices,
+    pc.plot.latency,
+    pc.plot.rates,
+)
 
 
 @pytest.fixture

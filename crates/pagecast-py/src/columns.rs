@@ -277,6 +277,9 @@ impl<'py> Columns<'_, 'py> {
             self.times(name, rows.iter().map(|(_, latency)| latency.quantile(share)))?;
         }
         self.times("max_s", rows.iter().map(|(_, latency)| latency.longest))?;
+        let span = |row: &(LatencyKey, &Latency)| row.1.span.unwrap_or_default();
+        self.times("first_start_s", rows.iter().map(|row| span(row).0))?;
+        self.times("last_end_s", rows.iter().map(|row| span(row).1))?;
         Ok(self.dict)
     }
 
@@ -317,6 +320,12 @@ impl<'py> Columns<'_, 'py> {
         let rate = |get: fn(Moved) -> f64| each().map(move |(.., moved)| get(moved) / seconds);
         self.dict.set_item("bytes_per_s", PyArray1::from_iter(self.py, rate(|moved| moved.bytes)))?;
         self.dict.set_item("iops", PyArray1::from_iter(self.py, rate(|moved| moved.operations)))?;
+        let ended =
+            |get: fn(Moved) -> Option<f64>| each().map(move |(.., moved)| get(moved).unwrap_or(f64::NAN));
+        let longest = ended(|moved| moved.mean().map(|_| moved.longest.as_seconds()));
+        self.array("ended", each().map(|(.., moved)| moved.ended as i64))?;
+        self.dict.set_item("mean_s", PyArray1::from_iter(self.py, ended(|moved| moved.mean())))?;
+        self.dict.set_item("max_s", PyArray1::from_iter(self.py, longest))?;
         Ok(self.dict)
     }
 

@@ -27,7 +27,7 @@ const LEVELS: [&str; 3] = ["files", "blocks", "objects"];
 
 /// A recording in binary form, in memory or in a file without a name.
 #[pyclass(frozen, module = "pagecast._core")]
-pub struct Recording(Trace);
+pub struct Recording(pub Trace);
 
 #[pymethods]
 impl Recording {
@@ -247,7 +247,8 @@ pub fn generate_recording(
     drawn.map(Recording).map_err(|error| refused(&ReadError::of_trace(origin, &error)))
 }
 
-fn refused(error: &ReadError) -> PyErr {
+/// The exception of a workload that cannot be read.
+pub fn refused(error: &ReadError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 

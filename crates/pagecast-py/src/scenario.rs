@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pagecast_core::describe;
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
 use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
@@ -18,6 +19,7 @@ use crate::errors;
 use crate::interrupt::interruptible;
 use crate::program::Factory;
 use crate::quantity::{bytes, path, seconds};
+use crate::recording::{Recording, refused};
 
 /// What the hardware and its kernel settings are.
 #[pyclass(frozen, eq, module = "pagecast._core")]
@@ -190,6 +192,13 @@ impl Scenario {
         self.changed(py, |scenario| scenario.machine.hosts[0].memory.size = Bytes(size_bytes))
     }
 
+    /// Record what its programs would do, without times: at most so many operations, one of each process in turn.
+    fn record(&self, py: Python<'_>, operations: u64) -> PyResult<Recording> {
+        let core = &self.core;
+        let drawn = interruptible(py, || describe::drawn(&core.origin, &core.as_workload(), operations))?;
+        drawn.map(Recording).map_err(|error| refused(&error))
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.programs.iter().try_for_each(|program| program.traverse(&visit))
     }
@@ -213,9 +222,16 @@ impl Scenario {
     /// How far a forecast may be off: what it says of it, as fractions by name.
     #[getter]
     fn tolerance(&self) -> BTreeMap<&'static str, f64> {
-        let Tolerance { total, dirty, cached } = self.core.tolerance;
-        let all = [("total", total), ("dirty", dirty), ("cached", cached)];
-        all.into_iter().filter_map(|(name, part)| Some((name, part?.0))).collect()
+        let Tolerance { total, dirty, cached, p50, p90, p99, p99_9, max } = self.core.tolerance;
+        let levels = [("total", total), ("dirty", dirty), ("cached", cached)];
+        let all = levels.into_iter().chain([
+            ("p50", p50),
+            ("p90", p90),
+            ("p99", p99),
+            ("p99_9", p99_9),
+            ("max", max),
+        ]);
+        all.filter_map(|(name, part)| Some((name, part?.0))).collect()
     }
 
     /// The machine, with what the scenario overrides.

@@ -3,27 +3,14 @@
 from rich.cells import cell_len
 
 from pagecast._core import format_rate
+from pagecast.durations import seconds
 
 __all__ = ["between", "rate", "seconds", "seconds_and_more", "shares", "shortened"]
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONG = ((2 * 86400, 86400, "days"), (2 * 3600, 3600, "h"), (2 * 60, 60, "min"))
 """From how many seconds on another unit helps, its seconds, and its name."""
 
 _SMALL_SHARE = 0.01
-
-
-def seconds(time_s: float) -> str:
-    """Give a time with three significant digits, or in whole seconds from 100 s on."""
-    if time_s >= 99.95:
-        return f"{time_s:.0f} s"
-    rounded = float(f"{time_s:.3g}")
-    if rounded <= 0:
-        return "0 s"
-    scale, unit = next(((scale, unit) for scale, unit in _UNITS if rounded >= scale), _UNITS[-1])
-    value = rounded / scale
-    digits = 0 if unit == "ns" or value >= 99.95 else 1 if value >= 9.995 else 2
-    return f"{value:.{digits}f} {unit}"
 
 
 def seconds_and_more(time_s: float) -> str:

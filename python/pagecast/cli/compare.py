@@ -24,8 +24,9 @@ def command(a: Path, b: Path, as_json: bool, out: Path | None, force: bool) -> N
 
     A and B are folders that --out of `simulate`, `run`, `validate` or `reproduce` has made. Each operation
     on files that both have is shown with its time in both and the signed difference, B less A, and so are
-    the totals: of the measured operations, and of each model that both have. A real run is compared with a
-    forecast. It is no check: the exit code is 0 however far they are apart.
+    the totals: of the measured operations, and of each model that both have. Percentiles of what is done
+    ten times or more follow, those that differ most in sum first. A real run is compared with a forecast.
+    It is no check: the exit code is 0 however far they are apart.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``pagecast describe``: what the requests of a recording or of programs are like."""
+"""``pagecast describe``: what the requests of a recording, of a scenario or of other programs are like."""
 
 import json
 import math
@@ -37,7 +37,7 @@ __all__ = ["command"]
     default=1_000_000,
     show_default=True,
     metavar="N",
-    help="Of a fio job or a workflow: describe so many operations at most.",
+    help="Of a scenario, fio job or workflow: describe so many operations at most.",
 )
 @click.option(
     "--pages",
@@ -66,14 +66,16 @@ def command(
 ) -> None:
     """Tell what TRACE reads and writes: how random, how large, how often again.
 
-    TRACE is a recording, a fio job or a workflow, in any format that `pagecast formats` lists; - is stdin. No
-    machine is needed. The hit ratio of an LRU cache is told for every size of memory.
+    TRACE is a recording, a fio job or a workflow, in any format that `pagecast formats` lists, or a scenario
+    (.toml), whose machine counts for nothing; - is stdin. The hit ratio of an LRU cache is told for every
+    size of memory.
 
     \b
     Examples:
       pagecast describe app.strace
       pagecast describe trace.csv.gz --format table --columns time=0,op=3,offset=4,bytes=5
       pagecast describe job.fio --out described
+      pagecast describe scenario.toml
       pagecast describe app.pctrace --json | jq '.classes'
     """
     from pagecast.cli.progress import Progress

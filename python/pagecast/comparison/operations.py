@@ -8,13 +8,12 @@ way to it: what that costs shows in the reads and writes beside it.
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from pagecast.kinds import NO_IO
+
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
 
-__all__ = ["LEAST_S", "NO_IO", "Operation", "names", "operations", "total_s"]
-
-NO_IO: Final = frozenset({"alloc", "compute", "exit", "free", "signal", "sleep", "wait"})
-"""Operations that are not about files."""
+__all__ = ["LEAST_S", "Operation", "names", "operations", "total_s"]
 
 LEAST_S: Final = 1e-3
 """An operation that takes less has no row of its own: what else the processors do is as long."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pagecast.comparison.standing import Check, Standing
 from pagecast.tolerance import Tolerance
 
-__all__ = ["LevelVerdict", "Verdict"]
+__all__ = ["LatencyVerdict", "LevelVerdict", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,27 @@ class LevelVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class LatencyVerdict:
+    """How a percentile of operations that are done often is forecast.
+
+    Attributes
+    ----------
+    percentile : str
+        "p50", "p90", "p99", "p99_9" or "max".
+    check : Check
+    """
+
+    percentile: str
+    check: Check
+
+    @property
+    def called(self) -> str:
+        """How sentences call it: "the median", "the p99"."""
+        special = {"p50": "the median", "max": "the longest"}
+        return special.get(self.percentile, f"the {self.percentile.replace('_', '.')}")
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether a case is forecast well enough under one model.
 
@@ -44,8 +65,8 @@ class Verdict:
         Tolerance of the case.
     dirty, cached : LevelVerdict or None
         None where the level is not known.
-    latency : Check or None
-        The median that is furthest off, of operations that are done often; None where none is.
+    latency : LatencyVerdict or None
+        The percentile that is furthest off, of operations that are done often; None where none is.
     """
 
     case: str
@@ -57,7 +78,7 @@ class Verdict:
     tolerance: Tolerance
     dirty: LevelVerdict | None
     cached: LevelVerdict | None
-    latency: Check | None = None
+    latency: LatencyVerdict | None = None
 
     @property
     def total(self) -> Check:
@@ -75,7 +96,7 @@ class Verdict:
         if self.total.standing is Standing.NOT_JUDGED:
             return Standing.NOT_JUDGED
         levels = [level.check for level in (self.dirty, self.cached) if level is not None]
-        latencies = [] if self.latency is None else [self.latency]
+        latencies = [] if self.latency is None else [self.latency.check]
         checks = (self.total, *levels, *latencies)
         return max((check.standing for check in checks), key=list(Standing).index)
 
@@ -124,14 +145,21 @@ class Verdict:
             "total_verdict": self.total.standing.value,
             **_level_dict("dirty", self.dirty, self.tolerance.dirty),
             **_level_dict("cached", self.cached, self.tolerance.cached),
-            "latency_tolerance": self.tolerance.latency,
-            "latency_error": self.latency and self.latency.off,
-            "latency_between_runs": self.latency and self.latency.between_runs,
-            "latency_allowed": self.latency and self.latency.allowed,
-            "latency_verdict": self.latency and self.latency.standing.value,
+            **_latency_dict(self.latency),
             "is_within": self.is_within,
             "is_by_spread": self.is_by_spread,
         }
+
+
+def _latency_dict(latency: LatencyVerdict | None) -> dict[str, object]:
+    return {
+        "latency_percentile": latency and latency.percentile,
+        "latency_tolerance": latency and latency.check.tolerance,
+        "latency_error": latency and latency.check.off,
+        "latency_between_runs": latency and latency.check.between_runs,
+        "latency_allowed": latency and latency.check.allowed,
+        "latency_verdict": latency and latency.check.standing.value,
+    }
 
 
 def _level_dict(name: str, level: LevelVerdict | None, tolerance: float) -> dict[str, object]:

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from pagecast._core import Recording, __version__
-from pagecast.arguments import check_whole, shown
+from pagecast.api import Scenario
+from pagecast.arguments import check_path, check_whole, shown
 from pagecast.recordings import read
 from pagecast.result import Columns
 from pagecast.workloads import Reading
@@ -143,7 +144,7 @@ class Description:
 
 
 def describe(
-    source: str | os.PathLike[str] | Recording,
+    source: str | os.PathLike[str] | Recording | Scenario,
     reading: Reading | None = None,
     *,
     operations: int = MOST_OPERATIONS,
@@ -154,9 +155,9 @@ def describe(
 
     Parameters
     ----------
-    source : path-like or Recording
-        In any format that `pagecast formats` lists. The operations of a fio job or a workflow are drawn one
-        of each process in turn, without times.
+    source : path-like, Recording or Scenario
+        In any format that `pagecast formats` lists, or a scenario (``.toml``). The operations of a scenario,
+        a fio job or a workflow are drawn one of each process in turn, without times.
     reading : Reading, optional
         How it is read.
     operations : int
@@ -180,6 +181,9 @@ def describe(
     check_whole("pages", pages, least=1)
     if isinstance(source, Recording):
         recording, name = source, "a recording"
+    elif isinstance(source, Scenario) or _is_scenario(source, reading):
+        scenario = source if isinstance(source, Scenario) else Scenario.load(source)
+        recording, name = scenario.record(operations), scenario.origin
     else:
         recording = read(source, reading or Reading(), operations=operations, progress=progress)
         name = shown(source)
@@ -187,6 +191,10 @@ def describe(
     tables = {table: _columns(found.pop(table), columns) for table, columns in TABLES.items()}
     notes = tuple(f"{place}: {text}" for place, text in recording.notes)
     return Description(name, recording.level, found, notes, tables)
+
+
+def _is_scenario(source: str | os.PathLike[str], reading: Reading | None) -> bool:
+    return (reading is None or reading.format is None) and check_path("source", source).endswith(".toml")
 
 
 def _columns(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Columns:

@@ -11,7 +11,6 @@ from pagecast.grid.kinds import TESTS, Test, file_of
 __all__ = [
     "DEFAULT_FILES",
     "DEFAULT_RECORDS",
-    "MOST_OPERATIONS",
     "Cell",
     "GridPlan",
     "Phase",
@@ -27,9 +26,6 @@ DEFAULT_RECORDS = (4 * KIB, 16 * MIB)
 
 LARGE_FILE, LARGE_RECORD = 16 * MIB, 64 * KIB
 """Files above the first have no records below the second, as in iozone: they take long, and tell little."""
-
-MOST_OPERATIONS = 5_000_000
-"""Of one cell: a real run takes no more."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class GridPlan:
     Raises
     ------
     ArgumentError
-        No cell is left, a cell of too many operations, or a test that does not exist.
+        No cell is left, or a test that does not exist.
     """
 
     file_bytes: Sequence[int]
@@ -90,13 +86,6 @@ class GridPlan:
             raise ArgumentError("files and records have at least one byte")
         if not self.cells:
             raise ArgumentError("no file is a multiple of a record; give other sizes")
-        scattered = sum(1 for test in self.chosen if test.calls(file_of("/"), 2, 1, 0)[1:])
-        for cell in self.cells:
-            if scattered * (cell.file_bytes // cell.record_bytes) > MOST_OPERATIONS:
-                raise ArgumentError(
-                    f"a file of {cell} takes more than {MOST_OPERATIONS} calls; "
-                    "leave such small records out, or the tests that are not sequential"
-                )
 
     @property
     def cells(self) -> list[Cell]:

@@ -94,7 +94,7 @@ def measure(plan: GridPlan, dir: str | os.PathLike[str], *, progress: Told | Non
 
 
 def _rows(source: str, cell: Cell, phases: Sequence[Phase], result: Result) -> list[Row]:
-    """Add up the times of the calls of each test; what lies between two calls is the player's own."""
+    """Add up the times of the operations of each test."""
     operations = result.operations
     duration_s = operations["duration_s"][np.argsort(operations["index"], kind="stable")]
     return [

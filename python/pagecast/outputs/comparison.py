@@ -11,6 +11,7 @@ from pagecast.arguments import counted, shown
 from pagecast.comparison.operations import LEAST_S
 from pagecast.comparison.rows import MEASURED, SCHEMA_VERSION, main_model
 from pagecast.errors import OutputError
+from pagecast.outputs.percentiles import PercentileDifference, side_by_side
 from pagecast.outputs.reading import Key, Output, Times, read
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Pair:
     """One model, or what was measured, of each output.
 
     `operations` are those that both have, in the order of the first; `totals` are of cases that both have.
-    `only_a` and `only_b` are the seconds of what has no partner.
+    `only_a` and `only_b` are the seconds of what has no partner; nothing is in them where one output has slow
+    operations alone. `percentiles` are of what both do often, the greatest difference first.
     """
 
     a: str
@@ -70,6 +72,7 @@ class Pair:
     totals: tuple[Difference, ...]
     only_a: Mapping[Key, float]
     only_b: Mapping[Key, float]
+    percentiles: tuple[PercentileDifference, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Give it under the names of ``--json``."""
@@ -78,6 +81,7 @@ class Pair:
             "b": self.b,
             "operations": [each.as_dict() for each in self.operations],
             "totals": [each.as_dict() for each in self.totals],
+            "percentiles": [each.as_dict() for each in self.percentiles],
             "only_a": _alone(self.only_a),
             "only_b": _alone(self.only_b),
         }
@@ -153,7 +157,7 @@ def compare(a: str | os.PathLike[str], b: str | os.PathLike[str], *, command: st
     common = [name for name in first.times if name in second.times]
     chosen = [(name, name) for name in common] or [(_main(first), _main(second))]
     pairs = tuple(_pair(names, first.times[names[0]], second.times[names[1]]) for names in chosen)
-    if not any(pair.operations for pair in pairs):
+    if not any(pair.operations or pair.percentiles for pair in pairs):
         raise OutputError(
             f"{shown(a)} and {shown(b)}: have no operation in common; processes and operations must have the "
             "same names and order"
@@ -191,9 +195,15 @@ def _pair(names: tuple[str, str], a: Times, b: Times) -> Pair:
             for case, total_s in a.totals_s.items()
             if case in b.totals_s
         ),
-        {key: time_s for key, time_s in a.seconds.items() if key not in b.seconds},
-        {key: time_s for key, time_s in b.seconds.items() if key not in a.seconds},
+        _alone_in(a.seconds, b.seconds),
+        _alone_in(b.seconds, a.seconds),
+        side_by_side(a.percentiles, b.percentiles),
     )
+
+
+def _alone_in(one: Mapping[Key, float], other: Mapping[Key, float]) -> dict[Key, float]:
+    """Give what has no partner; where there is none at all, nothing is known of partners."""
+    return {key: time_s for key, time_s in one.items() if key not in other} if other else {}
 
 
 def _called(times: Times, case: str) -> Times:
@@ -203,7 +213,8 @@ def _called(times: Times, case: str) -> Times:
         return {(case, process, operation): value for (_, process, operation), value in of.items()}
 
     totals = dict.fromkeys([case], next(iter(times.totals_s.values())))
-    return Times(again(times.seconds), totals, again(times.paths), again(times.call_bytes))
+    percentiles = {(case, *key[1:]): of for key, of in times.percentiles.items()}
+    return Times(again(times.seconds), totals, again(times.paths), again(times.call_bytes), percentiles)
 
 
 MOST_NAMED: Final = 5

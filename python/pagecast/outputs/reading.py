@@ -7,10 +7,9 @@ files, under the names that `validate` gives them.
 
 import csv
 import json
-import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any, Final
@@ -20,6 +19,13 @@ from pagecast.comparison.operations import Operation, names, operations
 from pagecast.comparison.rows import MEASURED, TOTAL
 from pagecast.errors import OutputError
 from pagecast.export import PROVENANCE, unquoted
+from pagecast.outputs.percentiles import (
+    PercentileKey,
+    Percentiles,
+    checked_seconds,
+    of_results,
+    of_table,
+)
 from pagecast.result import Columns
 
 __all__ = ["Key", "Output", "Times", "read"]
@@ -28,6 +34,7 @@ Key = tuple[str, str, str]
 """A case ("" of `simulate` and `run`), a process and an operation: ("c_read", "app", "read 1")."""
 
 _TABLE: Final = "operations.csv"
+_LATENCY: Final = "latency.csv"
 _RESULTS: Final = "results.json"
 
 
@@ -45,12 +52,15 @@ class Times:
         The file of each operation, as far as the folder tells it.
     call_bytes : dict
         The bytes of a call of it, the same.
+    percentiles : dict
+        Of operations that are done often, by case, process, kind and path.
     """
 
     seconds: Mapping[Key, float]
     totals_s: Mapping[str, float]
     paths: Mapping[Key, str] = field(default_factory=dict)
     call_bytes: Mapping[Key, int] = field(default_factory=dict)
+    percentiles: Mapping[PercentileKey, Percentiles] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ def read(folder: str | os.PathLike[str]) -> Output:
         raise _cannot(path / PROVENANCE, error) from error
     provenance = _mapping(path / PROVENANCE, text)
     results = path / _RESULTS
-    times = _of_results(results) if results.is_file() else _of_tables(path)
+    times = _of_results(results) if results.is_file() else _of_tables(path, _slow_alone(provenance))
     if not times:
         raise OutputError(
             f"{name}: holds no times of operations; name the output of simulate, run or validate"
@@ -117,19 +127,37 @@ def _refused(constant: str) -> float:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _seconds(value: Any) -> float:
-    seconds = float(value)
-    if not math.isfinite(seconds):
-        raise ValueError(f"{value} is no time")
-    return seconds
-
-
 # Of simulate and run ------------------------------------------------------------------------------------
 
 
-def _of_tables(folder: Path) -> dict[str, Times]:
-    tables = sorted(folder.glob(f"*/{_TABLE}"))
-    return {table.parent.name: _of_table(table) for table in tables}
+def _slow_alone(provenance: Mapping[str, Any]) -> set[str]:
+    """Give the models of which slow operations alone have rows, as ``--record`` asked."""
+    models = provenance.get("models", ())
+    return {of["model"] for of in models if isinstance(of, dict) and of.get("has_all_operations") is False}
+
+
+def _of_tables(folder: Path, slow_alone: Collection[str]) -> dict[str, Times]:
+    found = {}
+    for table in sorted(folder.glob(f"*/{_TABLE}")):
+        model = table.parent.name
+        latency, total_s = _of_latency(table.with_name(_LATENCY))
+        if model in slow_alone:
+            # Which of its kind an operation is cannot be told without rows of all.
+            found[model] = Times({}, {"": total_s}, percentiles=latency)
+        else:
+            found[model] = replace(_of_table(table), percentiles=latency)
+    return found
+
+
+def _of_latency(path: Path) -> tuple[dict[PercentileKey, Percentiles], float]:
+    if not path.is_file():
+        return {}, 0.0
+    try:
+        return of_table(path)
+    except KeyError as error:
+        raise _cannot(path, f"there is no column {error}") from error
+    except (OSError, ValueError, TypeError, csv.Error) as error:
+        raise _cannot(path, error) from error
 
 
 def _of_table(path: Path) -> Times:
@@ -144,7 +172,7 @@ def _of_table(path: Path) -> Times:
                 "operation": [row["operation"] for row in rows],
                 "path": [unquoted(row["path"]) for row in rows],
                 "index": [int(row["index"]) for row in rows],
-                "duration_s": [_seconds(row["duration_s"]) for row in rows],
+                "duration_s": [checked_seconds(row["duration_s"]) for row in rows],
                 "call_bytes": [int(row.get("call_bytes") or 0) for row in rows],
             }
         )
@@ -183,9 +211,11 @@ def _of_results(path: Path) -> dict[str, Times]:
             return {}
         columns = {MEASURED: (next(iter(by_model.values())), "measured_s")}
         columns |= {model: (of, "forecast_s") for model, of in by_model.items()}
+        percentiles: Sequence[Mapping[str, Any]] = document.get("percentiles", ())
         return {
-            name: _times(
-                {key: mean(_seconds(row[column]) for row in found) for key, found in of.items()}, paths, calls
+            name: replace(
+                _times({key: _mean(found, column) for key, found in of.items()}, paths, calls),
+                percentiles=of_results(percentiles, column, None if name == MEASURED else name),
             )
             for name, (of, column) in columns.items()
         }
@@ -193,6 +223,10 @@ def _of_results(path: Path) -> dict[str, Times]:
         raise _cannot(path, f"there is no {error}") from error
     except (OSError, ValueError, TypeError) as error:
         raise _cannot(path, error) from error
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], column: str) -> float:
+    return mean(checked_seconds(row[column]) for row in rows)
 
 
 def _key(row: Mapping[str, Any], case: str) -> Key:

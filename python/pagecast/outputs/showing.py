@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pagecast.arguments import counted
 from pagecast.comparison.operations import LEAST_S
-from pagecast.comparison.tables import MOST_OPERATIONS, seconds, shown_call
+from pagecast.comparison.tables import MOST_OPERATIONS, seconds, shown_call, signed_percent
+from pagecast.durations import seconds as short_seconds
 from pagecast.outputs.comparison import Difference, Pair, longest
+from pagecast.outputs.percentiles import FEWEST, NAMES, Percentiles
 from pagecast.report.document import Report, Section, Table
 from pagecast.report.terminal import print_ending, print_table
 
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["print_comparison", "report"]
 
 LEAD: Final = (
-    "The operations that two outputs have in common, and how much longer each takes in the second one."
+    "The operations that two outputs have in common, how much longer each takes in the second one, and "
+    "percentiles of those that are done often."
 )
 
 
@@ -82,6 +86,38 @@ def _tables(comparison: "Comparison", pair: Pair, most: int | None) -> Iterator[
         f"that take under 1 ms in both count in the total only.{few}",
         is_long=most is None and len(lines) > MOST_OPERATIONS,
     )
+    if (table := _percentiles(comparison, pair, most)) is not None:
+        yield table
+
+
+def _percentiles(comparison: "Comparison", pair: Pair, most: int | None) -> Table | None:
+    """Make the table of percentiles that differ, three lines for each operation; None where none does."""
+    differ = [each for each in pair.percentiles if not each.is_same]
+    if not differ:
+        return None
+    lines: list[Sequence[str] | None] = []
+    for each in differ[:most]:
+        relative = each.relative.values()
+        by = ["" if share is None else signed_percent(share) for share in relative]
+        for called, n, cells in (("A", each.a.n, _cells(each.a)), ("B", each.b.n, _cells(each.b))):
+            lines.append((*(each.key if called == "A" else ("",) * 4), called, f"{n:,}", *cells))
+        lines.extend([("", "", "", "", "%", "", *by), None])
+    same = len(pair.percentiles) - len(differ)
+    few = f" The {most} of {len(differ)} that matter most." if most and len(differ) > most else ""
+    others = f" In {counted(range(same), 'other')} no percentile differs by more than 0.2 %." if same else ""
+    return Table(
+        title=f"{_called(pair)}: percentiles of what is done often",
+        columns=("case", "process", "operation", "file", "", "n", "p50", "p90", "p99", "p99.9", "max"),
+        rows=lines[:-1],
+        text_columns=5,
+        note=f"Of operations of which there are {FEWEST} or more. Those come first that differ most in sum, "
+        f"as far as percentiles tell. %: of A.{few}{others}",
+        is_long=most is None and len(differ) > MOST_OPERATIONS,
+    )
+
+
+def _cells(of: Percentiles) -> list[str]:
+    return [short_seconds(of.seconds[name]) for name in NAMES]
 
 
 def _line(each: Difference) -> tuple[str, ...]:

@@ -5,9 +5,11 @@ is shown.
 """
 
 from pagecast.plot.cache_content import cache_content
+from pagecast.plot.devices import devices
 from pagecast.plot.gantt import gantt
+from pagecast.plot.latency import latency
 from pagecast.plot.parts import parts
 from pagecast.plot.rates import rates
 from pagecast.plot.timeline import timeline
 
-__all__ = ["cache_content", "gantt", "parts", "rates", "timeline"]
+__all__ = ["cache_content", "devices", "gantt", "latency", "parts", "rates", "timeline"]

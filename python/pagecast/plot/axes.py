@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "chosen_host",
+    "duration_axis",
     "given_or_new",
     "of_host",
     "outside_legend",
@@ -97,6 +98,25 @@ def plain_log_scale(ax: "Axes", which: Literal["x", "y"]) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_locator(NullLocator())
+
+
+def duration_axis(ax: "Axes", which: Literal["x", "y"]) -> None:
+    """Make one of the axes logarithmic, in units of time: 10 µs, 1 ms, 100 s."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    low_s, high_s = sorted(axis.get_view_interval())
+    axis.set_major_locator(LogLocator(subs=(1,) if high_s > 1e3 * low_s else (1, 2, 5), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda time_s, _: _duration(time_s)))
+    axis.set_minor_locator(NullLocator())
+
+
+def _duration(time_s: float) -> str:
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if time_s >= 0.9999 * scale:
+            return f"{time_s / scale:.10g} {unit}"
+    return f"{time_s / 1e-9:.10g} ns"
 
 
 def quiet_frame(ax: "Axes") -> None:

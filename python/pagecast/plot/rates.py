@@ -1,20 +1,13 @@
-"""Draws the rates of each device and of its writers."""
+"""Draws the bytes and operations per second of processes over time."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pagecast.plot.axes import (
-    chosen_host,
-    given_or_new,
-    of_host,
-    outside_legend,
-    plain_log_scale,
-    quiet_frame,
-    say,
-    size_scale,
-    time_axis,
-)
+from pagecast.arguments import check_word
+from pagecast.plot.axes import given_or_new, outside_legend, quiet_frame, say, size_scale, time_axis
+from pagecast.plot.operation_groups import groups, windows
 from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import SEQUENCE
 
@@ -23,64 +16,79 @@ if TYPE_CHECKING:
 
     from pagecast.result import Result
 
-__all__ = ["rates"]
+__all__ = ["SHOWN", "rates"]
 
-_LINES: Final[dict[str, dict[str, Any]]] = {
-    "avg_write_bandwidth": {"linestyle": "-", "linewidth": 3.0, "alpha": 0.5},
-    "dirty_ratelimit": {"linestyle": (0, (5, 2)), "linewidth": 1.8},
-    "task_ratelimit": {"linestyle": "-", "linewidth": 1.0},
-}
-"""As the kernel names them, thick to thin."""
+SHOWN: Final = ("bandwidth", "iops")
+"""The figures that there are."""
 
 
-def rates(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
-    """Draw the kernel's estimates for each device over time: bandwidth, base rate, rate of a task.
+def rates(
+    result: "Result", ax: "Axes | None" = None, *, show: Literal["bandwidth", "iops"] = "bandwidth"
+) -> "Axes":
+    """Draw what operations on files move over time, a line for each kind and process.
 
-    A task has a rate while writers are throttled. The axis is logarithmic: that rate may begin at many times
-    the base rate.
+    Copies of a process share a line, which is their sum. Values are means over each window of
+    `Result.rates`, of which there are 256 at most.
 
     Parameters
     ----------
     result : Result
     ax : matplotlib.axes.Axes, optional
-    host : str, optional
-        The first one if not given.
+    show : {"bandwidth", "iops"}
+        Bytes, or operations, per second.
 
     Returns
     -------
     matplotlib.axes.Axes
-
-    Raises
-    ------
-    ArgumentError
-        There is no such host.
     """
+    check_word("show", show, SHOWN)
     ax = given_or_new(ax)
-    table = result.devices
-    host = chosen_host(result, host)
-    keys = list(zip(table["host"], table["device"], table["cgroup"], strict=True))
-    writers = [key for key in dict.fromkeys(keys) if key[0] == host]
-    values = {name: table[f"{name}_bytes_per_s"] for name in _LINES}
-    here = np.array([key[0] == host for key in keys], dtype=bool)
-    scale, unit = size_scale(float(values["avg_write_bandwidth"][here].max(initial=0.0)))
-    for writer, colour in zip(writers, SEQUENCE * len(writers), strict=False):
-        rows = np.array([key == writer for key in keys], dtype=bool)
-        for name, style in _LINES.items():
-            ax.plot(
-                np.append(table["time_s"][rows], result.end_s),  # the last holds up to there
-                np.append(values[name][rows], values[name][rows][-1]) / scale,
-                drawstyle="steps-post",
-                color=colour,
-                label=f"{' '.join(filter(None, writer[1:]))} {name}",
-                **style,
-            )
-    ax.set_ylabel(f"rate ({unit}/s), log scale")
-    plain_log_scale(ax, "y")
-    ax.set_title(f"Rates of devices and writers{of_host(result, host)} over time, {result.made_by}")
+    table, found = result.rates, groups(result)
+    of = found.of(table)
+    values = table["bytes_per_s" if show == "bandwidth" else "iops"]
+    drawn = [place for place in range(len(found.labels)) if values[of == place].any()]
+    what = "Bandwidth" if show == "bandwidth" else "Operations per second"
+    ax.set_title(f"{what} over time, {result.made_by}")
     time_axis(ax, result.end_s)
-    if not writers:
-        say(ax, "nothing was written" if result.model == "kernel" else f"{result.model} knows no rates")
+    if not drawn:
+        say(ax, "nothing is read or written" if show == "bandwidth" else "no operation on a file takes time")
+        return ax
+    at, edges = windows(result)
+    lines = {place: _sum(at[of == place], values[of == place], edges) for place in drawn}
+    scale, unit = size_scale(max(line.max() for line in lines.values()))
+    if show == "iops":
+        scale = 1.0
+        ax.yaxis.set_major_formatter("{x:,.10g}")
+    for place, line in lines.items():
+        ax.stairs(
+            _while_under_way(line) / scale,
+            edges,
+            baseline=None,
+            color=SEQUENCE[place],
+            linewidth=1.8,
+            label=found.labels[place],
+        )
+    ax.set_ylabel(f"bandwidth ({unit}/s)" if show == "bandwidth" else "operations per second")
+    ax.set_ylim(bottom=0)
     quiet_frame(ax)
-    outside_legend(ax, writers)
+    outside_legend(ax, drawn)
+    if found.note:
+        ax.annotate(found.note, (1.0, 0.0), (-4, 4), "axes fraction", "offset points", ha="right", fontsize=8)
     draw_names_as_they_are(ax)
     return ax
+
+
+def _while_under_way(line: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leave out the zeros before the first and after the last operation."""
+    moved = np.flatnonzero(line)
+    at = np.arange(len(line))
+    return np.where((at >= moved[0]) & (at <= moved[-1]), line, np.nan)
+
+
+def _sum(at: NDArray[np.int64], rate: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add up the rates in each window; in the last one over the time up to the end of the result."""
+    total = np.bincount(at, weights=rate, minlength=len(edges) - 1)
+    lasts_s = np.diff(edges)
+    rates = np.zeros(len(total))
+    np.divide(total * lasts_s[0], lasts_s, out=rates, where=lasts_s > 0)
+    return rates

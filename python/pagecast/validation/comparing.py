@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pagecast.comparison.levels import Level, deviation_of_most, share_within
-from pagecast.comparison.operations import LEAST_S, NO_IO, Operation, names, operations, total_s
+from pagecast.comparison.operations import LEAST_S, Operation, names, operations, total_s
 from pagecast.comparison.rows import MEASURED, TOTAL, Row
 from pagecast.comparison.standing import Check
 from pagecast.comparison.verdicts import LevelVerdict, Verdict
+from pagecast.kinds import NO_IO
 from pagecast.validation.case import Validated
 from pagecast.validation.percentiles import judged
 

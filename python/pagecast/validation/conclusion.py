@@ -15,8 +15,7 @@ from pagecast.validation import comparing
 from pagecast.validation.plateaus import settled
 
 if TYPE_CHECKING:
-    from pagecast.comparison.standing import Check
-    from pagecast.comparison.verdicts import LevelVerdict, Verdict
+    from pagecast.comparison.verdicts import LatencyVerdict, LevelVerdict, Verdict
     from pagecast.validation.outcome import Outcome
 
 __all__ = ["conclusion", "reasons"]
@@ -53,7 +52,7 @@ def reasons(verdict: "Verdict") -> tuple[str, ...]:
     for name, level in (("dirty", verdict.dirty), ("cached", verdict.cached)):
         if level is not None and level.check.standing is verdict.standing:
             found.append(_level_reason(name, level))
-    if verdict.latency is not None and verdict.latency.standing is verdict.standing:
+    if verdict.latency is not None and verdict.latency.check.standing is verdict.standing:
         found.append(_latency_reason(verdict.latency))
     return () if verdict.standing is Standing.WITHIN else tuple(found)
 
@@ -72,13 +71,15 @@ def _total_reason(verdict: "Verdict") -> str:
     return f"total time {signed_percent(verdict.error)} %, allowed is {percent(verdict.allowed)} %"
 
 
-def _latency_reason(check: "Check") -> str:
+def _latency_reason(latency: "LatencyVerdict") -> str:
+    check = latency.check
     if check.standing is Standing.NOT_JUDGED:
         return (
-            f"the median of an operation differs by {percent(check.between_runs or 0.0)} % from run to run, "
-            f"the tolerance is {percent(check.tolerance)} %"
+            f"{latency.called} of an operation differs by {percent(check.between_runs or 0.0)} % from run to "
+            f"run, the tolerance is {percent(check.tolerance)} %"
         )
-    return f"the median of an operation off by {percent(check.off)} %, allowed is {percent(check.allowed)} %"
+    off = f"{latency.called} of an operation off by {percent(check.off)} %"
+    return f"{off}, allowed is {percent(check.allowed)} %"
 
 
 def _level_reason(name: str, level: "LevelVerdict") -> str:

@@ -1,31 +1,30 @@
 """Percentiles of operations that are done again and again: measured and forecast.
 
-Under `FEWEST` operations a median says little. The median is judged, as times are; the others are shown: what
-a few of a hundred take hangs on what else the machine does.
+Under `FEWEST` operations a median says little. The median is judged, as times are; the others are where a
+scenario asks for it: what a few of a hundred take hangs on what else the machine does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from pagecast.comparison.operations import NO_IO
 from pagecast.comparison.standing import Check
+from pagecast.comparison.verdicts import LatencyVerdict
+from pagecast.kinds import NO_IO
 
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
     from pagecast.tolerance import Tolerance
     from pagecast.validation.case import Validated
 
-__all__ = ["FEWEST", "NAMES", "Percentile", "judged", "percentiles"]
+__all__ = ["FEWEST", "NAMES", "Percentile", "done_often", "judged", "percentiles"]
 
 FEWEST: Final = 100
 """So many operations of a kind, of a process on a file, have percentiles."""
 
-NAMES: Final = ("p50", "p90", "p99")
-
-_JUDGED: Final = "p50"
+NAMES: Final = ("p50", "p90", "p99", "p99_9", "max")
 
 _Key: TypeAlias = tuple[str, str, str]
 
@@ -79,6 +78,12 @@ class Percentile:
         }
 
 
+def done_often(results: "Sequence[Result]") -> list[_Key]:
+    """Give process, kind and path of the operations on files that all of these have enough of."""
+    first, *others = (_by_key(result) for result in results)
+    return [key for key in first if all(key in other for other in others)]
+
+
 def percentiles(validated: "Validated") -> Iterator[Percentile]:
     """Give the percentiles of a case that both the runs and the forecasts have, model by model.
 
@@ -91,7 +96,7 @@ def percentiles(validated: "Validated") -> Iterator[Percentile]:
     Percentile
     """
     measured = [_by_key(run) for run in validated.measured]
-    keys = [key for key in measured[0] if all(key in run for run in measured)]
+    keys = done_often(validated.measured)
     for model, forecasts in validated.forecasts.items():
         forecast = [_by_key(each) for each in forecasts]
         for key in keys:
@@ -129,11 +134,23 @@ def _by_key(result: "Result") -> dict[_Key, dict[str, float]]:
     return found
 
 
-def judged(validated: "Validated", model: str, tolerance: "Tolerance") -> Check | None:
-    """Judge the median that is furthest off under a model; None where nothing is done often enough."""
-    checks = [
-        Check(abs(one.error), tolerance.latency, one.between_runs)
+def judged(validated: "Validated", model: str, tolerance: "Tolerance") -> LatencyVerdict | None:
+    """Judge the percentile that is furthest beyond its tolerance; None where nothing is done often enough.
+
+    Parameters
+    ----------
+    validated : Validated
+    model : str
+    tolerance : Tolerance
+        Percentiles without one are not judged.
+
+    Returns
+    -------
+    LatencyVerdict or None
+    """
+    found = [
+        LatencyVerdict(one.name, Check(abs(one.error), allowed, one.between_runs))
         for one in percentiles(validated)
-        if one.model == model and one.name == _JUDGED
+        if one.model == model and (allowed := getattr(tolerance, one.name)) is not None
     ]
-    return max(checks, key=lambda check: check.off - check.allowed, default=None)
+    return max(found, key=lambda one: (one.check.off - one.check.allowed) / one.check.tolerance, default=None)

@@ -14,6 +14,7 @@ from pagecast.report.svg import drawn
 from pagecast.throttling import throttling
 from pagecast.validation.conclusion import conclusion, reasons
 from pagecast.validation.drawing import memory_figure, operations_figure
+from pagecast.validation.drawing_latency import MOST_PANELS, latency_figure
 from pagecast.validation.furthest import furthest_lines
 from pagecast.validation.outcome import Outcome
 from pagecast.validation.plateaus import settled
@@ -48,6 +49,11 @@ RATES: Final = (
 )
 
 TIMES: Final = "How long each operation took: a point for each run, and the forecast of each model."
+
+LATENCY: Final = (
+    "The duration that so many percent of the operations do not exceed: black in each run, coloured as "
+    f"forecast. Of more than {MOST_PANELS} kinds, those that took most time."
+)
 
 
 _SAID: Final = {
@@ -142,6 +148,7 @@ def _figures(validated: "Validated", rows: "list[Row]", name: str) -> Iterator[F
     yield from drawn("Memory over time", lambda: memory_figure(validated), caption, name=f"{name}-memory")
     if rows:
         yield from drawn("Operations", lambda: operations_figure(rows), TIMES, name=f"{name}-operations")
+    yield from drawn("Percentiles", lambda: latency_figure(validated), LATENCY, name=f"{name}-percentiles")
 
 
 def printed(outcome: Outcome) -> Iterator[Table | None]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["files_table", "latency_table", "levels_table", "operations_table", "verdicts_table"]
 
+_ALWAYS_SHOWN: Final = ("p50", "p90", "p99")
+
 _SHOWN: Final = {
     Standing.WITHIN: "within",
     Standing.BY_SPREAD: "within ±",
@@ -149,6 +151,10 @@ def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None 
         found.setdefault(key, {}).setdefault(one.name, {})[one.model] = one
     if not found:
         return None
+    tolerance = validated.case.tolerance
+    judged = {name: of for name in NAMES if (of := getattr(tolerance, name)) is not None}
+    allowed = ", ".join(f"{percent(of)} % of {_dotted(name)}" for name, of in judged.items())
+    shown = [name for name in NAMES if name in judged or name in _ALWAYS_SHOWN]
     often = sorted(found, key=lambda key: _any(found[key]).n, reverse=True)[:most]
     lines = [
         (
@@ -156,7 +162,7 @@ def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None 
             f"{_any(found[key]).n:,}",
             *(
                 cell
-                for name in NAMES
+                for name in shown
                 for cell in (
                     _microseconds(_any({name: found[key][name]}).measured_s) if name in found[key] else "",
                     *(
@@ -174,13 +180,22 @@ def latency_table(outcome: "Outcome", validated: Validated, *, most: int | None 
     few = f" The {len(often)} of {len(found)} that are done most often." if len(often) < len(found) else ""
     return Table(
         title=f"{validated.case.name}: percentiles in microseconds, and errors in %",
-        columns=("process", "operation", "file", "n", *(each for name in NAMES for each in (name, *models))),
+        columns=("process", "operation", "file", "n", *_headings(shown, models)),
         rows=lines,
         text_columns=3,
-        note=f"Of operations of which there are {FEWEST} or more; means over {_counted(outcome)}. p50 is "
-        f"judged: {percent(validated.case.tolerance.latency)} % are allowed, or what runs differ.{few}",
+        note=f"Of operations of which there are {FEWEST} or more; means over {_counted(outcome)}. Allowed "
+        f"are {allowed}, or what runs differ.{few}",
         is_long=most is None and len(lines) > MOST_OPERATIONS,
     )
+
+
+def _headings(names: Sequence[str], models: Sequence[str]) -> list[str]:
+    return [each for name in names for each in (_dotted(name), *models)]
+
+
+def _dotted(name: str) -> str:
+    """Write "p99_9" as "p99.9"."""
+    return name.replace("_", ".")
 
 
 def _microseconds(time_s: float) -> str:

@@ -57,7 +57,7 @@ def no_latency():
 
 def latency(rows):
     """Make a table of latencies of rows of process, operation, path, count and percentiles in seconds."""
-    names = ("process", "operation", "path", "count", "p50_s", "p90_s", "p99_s")
+    names = ("process", "operation", "path", "count", "p50_s", "p90_s", "p99_s", "p99_9_s", "max_s")
     columns = (
         dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
         if rows

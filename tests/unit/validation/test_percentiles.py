@@ -17,8 +17,8 @@ def of(*rows):
 
 
 def row(p50, *, count=200, operation="read"):
-    """Give a row of latencies, the others twice and four times the median."""
-    return ("p", operation, "/data/f", count, p50 * US, 2 * p50 * US, 4 * p50 * US)
+    """Give a row of latencies, the others two, four, six and eight times the median."""
+    return ("p", operation, "/data/f", count, *(times * p50 * US for times in (1, 2, 4, 6, 8)))
 
 
 def validated(runs, forecasts):
@@ -29,7 +29,7 @@ def validated(runs, forecasts):
 def test_percentiles_are_means_over_runs():
     case = validated([of(row(10)), of(row(12))], [of(row(15)), of(row(15))])
     found = {one.name: one for one in percentiles(case)}
-    assert list(found) == ["p50", "p90", "p99"]
+    assert list(found) == ["p50", "p90", "p99", "p99_9", "max"]
     assert found["p50"].measured_s == pytest.approx(11 * US)
     assert found["p50"].error == pytest.approx(15 / 11 - 1)
     assert found["p99"].between_runs == pytest.approx(2 / 11)
@@ -57,6 +57,21 @@ def test_what_one_side_alone_does_has_none():
 )
 def test_the_median_is_judged_as_times_are(runs, forecast, standing):
     case = validated([of(row(each)) for each in runs], [of(row(forecast)) for _ in runs])
-    check = judged(case, "kernel", Tolerance())
-    assert check is not None
-    assert check.standing is standing
+    verdict = judged(case, "kernel", Tolerance())
+    assert verdict is not None
+    assert (verdict.percentile, verdict.check.standing) == ("p50", standing)
+
+
+def test_a_percentile_is_judged_where_the_scenario_asks_for_it():
+    def times(*of):
+        return ("p", "read", "/data/f", 200, *(time * US for time in of))
+
+    case = validated([of(times(10, 20, 40, 60, 80))], [of(times(11, 20, 60, 60, 160))])
+    found = judged(case, "kernel", Tolerance())
+    assert (found.percentile, found.check.off, found.check.standing) == (
+        *("p50", pytest.approx(0.1), Standing.WITHIN),
+    )
+    found = judged(case, "kernel", Tolerance(p99=0.4))
+    assert (found.percentile, found.check.tolerance, found.called) == ("p99", 0.4, "the p99")
+    assert found.check.standing is Standing.OUTSIDE
+    assert judged(case, "kernel", Tolerance(p99=0.6, max=0.8)).called == "the longest"

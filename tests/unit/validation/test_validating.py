@@ -363,10 +363,11 @@ def test_a_case_has_the_tolerance_of_its_scenario(scenario):
     from pagecast.validation.validating import case_of
 
     text = (
-        f'[tolerance]\ntotal = "30 %"\n[machine]\n{MACHINE}\n[[process]]\nname = "p"\ndo = [{{exit = true}}]'
+        f'[tolerance]\ntotal = "30 %"\np99 = "50 %"\n[machine]\n{MACHINE}\n'
+        '[[process]]\nname = "p"\ndo = [{exit = true}]'
     )
     asked = pc.Scenario.from_toml(text)
-    assert case_of(asked).tolerance == pc.Tolerance(total=0.30, dirty=0.10, cached=0.05)
+    assert case_of(asked).tolerance == pc.Tolerance(total=0.30, dirty=0.10, cached=0.05, p99=0.5)
     assert case_of(scenario).tolerance == pc.Tolerance()
 
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::readers::ReadError;
 use crate::stop;
-use crate::trace::{Level, Trace, Writer};
+use crate::trace::{Level, Trace, TraceError, Writer};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
     Action, Buffer, Calls, Fd, Operation, PatternCall, Program, ProgramError, Workload, WorkloadProcess,
@@ -23,7 +23,10 @@ struct Running<'a> {
 
 impl Running<'_> {
     /// The next call of the process; `size_of` tells the size of a file.
-    fn next(&mut self, size_of: impl Fn(&str) -> Bytes) -> Result<Option<Operation>, ProgramError> {
+    fn next(
+        &mut self,
+        mut size_of: impl FnMut(&Arc<str>) -> Result<Bytes, TraceError>,
+    ) -> Result<Option<Operation>, ProgramError> {
         loop {
             if let Some((calls, path, fd, left)) = &mut self.calls {
                 match calls.next().filter(|_| *left > 0) {
@@ -40,7 +43,7 @@ impl Running<'_> {
             };
             match program.next(Nanos::ZERO)? {
                 Some(Operation { action: Action::Pattern(pattern), fd, .. }) => {
-                    let size = size_of(&pattern.path);
+                    let size = size_of(&pattern.path).map_err(|error| ProgramError(error.into()))?;
                     let most = pattern.most_calls(size);
                     self.calls = Some((Calls::new(&pattern, size, 0), pattern.path.clone(), fd, most));
                 }
@@ -88,8 +91,6 @@ pub fn drawn(origin: &str, workload: &Workload, most: u64) -> Result<Trace, Read
     let failed = |process: &WorkloadProcess, error: ProgramError| {
         ReadError::new(origin, format!("process {}: {}", process.name, error.0), "correct it")
     };
-    let sizes: FxHashMap<&str, Bytes> = workload.files.iter().map(|file| (&*file.path, file.size)).collect();
-    let size_of = |path: &str| sizes.get(path).copied().unwrap_or_default();
     let mut left = most;
     while left > 0 && !running.is_empty() {
         let before = (left, running.len());
@@ -99,7 +100,7 @@ pub fn drawn(origin: &str, workload: &Workload, most: u64) -> Result<Trace, Read
                 continue;
             }
             stop::spend(1);
-            match each.next(size_of).map_err(|error| failed(each.process, error))? {
+            match each.next(|path| writer.size(path)).map_err(|error| failed(each.process, error))? {
                 Some(operation) => {
                     writer.record(each.number, None, None, &operation).map_err(of_trace)?;
                     left -= 1;

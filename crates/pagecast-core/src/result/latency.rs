@@ -35,6 +35,8 @@ pub struct Latency {
     pub total: Nanos,
     /// The longest.
     pub longest: Nanos,
+    /// When the first one began, and when the last one ended; none without any.
+    pub span: Option<(Nanos, Nanos)>,
     durations: Durations,
 }
 
@@ -52,7 +54,9 @@ impl Default for Durations {
 
 impl Latency {
     /// Counts an operation.
-    pub fn add(&mut self, duration: Nanos, bytes: u64, parts: &Parts) {
+    pub fn add(&mut self, (start, end): (Nanos, Nanos), bytes: u64, parts: &Parts) {
+        let duration = end - start;
+        self.extend((start, end));
         self.count += 1;
         self.bytes += bytes;
         self.parts.add_all(parts);
@@ -69,8 +73,14 @@ impl Latency {
         }
     }
 
+    fn extend(&mut self, (start, end): (Nanos, Nanos)) {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+    }
+
     /// Counts all operations that another one has counted.
     pub fn merge(&mut self, other: &Self) {
+        other.span.into_iter().for_each(|span| self.extend(span));
         self.count += other.count;
         self.bytes += other.bytes;
         self.parts.add_all(&other.parts);
@@ -170,8 +180,8 @@ impl Latencies {
     pub const MOST_KEYS: usize = 20_000;
 
     /// Counts an operation.
-    pub fn add(&mut self, key: LatencyKey, duration: Nanos, bytes: u64, parts: &Parts) {
-        self.of(key).add(duration, bytes, parts);
+    pub fn add(&mut self, key: LatencyKey, span: (Nanos, Nanos), bytes: u64, parts: &Parts) {
+        self.of(key).add(span, bytes, parts);
     }
 
     fn of(&mut self, (process, path, operation): LatencyKey) -> &mut Latency {
@@ -217,7 +227,7 @@ mod tests {
     fn latency(durations: impl IntoIterator<Item = u64>) -> Latency {
         let mut latency = Latency::default();
         for duration in durations {
-            latency.add(Nanos(duration), 10, &Parts::of(Part::Sleep, Nanos(duration)));
+            latency.add((Nanos(5), Nanos(5 + duration)), 10, &Parts::of(Part::Sleep, Nanos(duration)));
         }
         latency
     }
@@ -231,6 +241,7 @@ mod tests {
         assert_eq!(quantiles(&latency([30, 10, 20])), [20, 30, 30, 30]);
         assert_eq!(quantiles(&latency([])), [0; 4]);
         assert_eq!(latency([30, 10, 20]).mean(), Nanos(20));
+        assert_eq!((latency([30, 10]).span, latency([]).span), (Some((Nanos(5), Nanos(35))), None));
     }
 
     #[test]
@@ -249,11 +260,11 @@ mod tests {
         let split = |sizes: [u64; 2]| {
             let mut first = latency(0..sizes[0]);
             first.merge(&latency(sizes[0]..sizes[0] + sizes[1]));
-            (quantiles(&first), first.count, first.total)
+            (quantiles(&first), first.count, first.total, first.span)
         };
         for sizes in [[3, 4], [60, 60], [1, 1000], [1000, 1], [1000, 1000], [0, 5]] {
             let whole = latency(0..sizes[0] + sizes[1]);
-            assert_eq!(split(sizes), (quantiles(&whole), whole.count, whole.total), "{sizes:?}");
+            assert_eq!(split(sizes), (quantiles(&whole), whole.count, whole.total, whole.span), "{sizes:?}");
         }
     }
 
@@ -261,7 +272,7 @@ mod tests {
     fn further_keys_are_counted_by_kind() {
         let mut latencies = Latencies::default();
         for process in 0..Latencies::MOST_KEYS as u32 + 10 {
-            latencies.add((process, 0, "read"), Nanos(5), 1, &Parts::default());
+            latencies.add((process, 0, "read"), (Nanos(0), Nanos(5)), 1, &Parts::default());
         }
         let rows = latencies.rows(&[]);
         assert_eq!(rows.len(), Latencies::MOST_KEYS + 1);

@@ -1,7 +1,7 @@
-//! Counts bytes and operations over time, per process and kind.
+//! Counts bytes, operations and their durations over time, per process and kind.
 //!
 //! Time is cut into windows of one length, at most [`MOST_WINDOWS`]; when they are full, each two become one. An operation counts in the
-//! windows that it was under way in, in proportion.
+//! windows that it was under way in, in proportion; its duration counts in the window that it ended in.
 
 use rustc_hash::FxHashMap;
 
@@ -19,13 +19,27 @@ const MOST_KEYS: usize = 1_000;
 /// A process and a kind of operation; `u32::MAX` stands for several.
 pub type RateKey = (u32, &'static str);
 
-/// Bytes and operations of a window; fractions where an operation is in several.
+/// Bytes and operations of a window, fractions where an operation is in several; durations of those that ended in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moved {
     /// Bytes.
     pub bytes: f64,
     /// Operations.
     pub operations: f64,
+    /// Operations that ended in the window.
+    pub ended: u64,
+    /// The sum of their durations.
+    pub total: Nanos,
+    /// The longest of them.
+    pub longest: Nanos,
+}
+
+impl Moved {
+    /// The mean duration of the operations that ended in the window, in seconds; none where none has ended.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.ended > 0).then(|| self.total.as_seconds() / self.ended as f64)
+    }
 }
 
 /// What all operations of a run moved over time.
@@ -54,8 +68,11 @@ impl Rates {
         if windows.len() <= last as usize {
             windows.resize(last as usize + 1, Moved::default());
         }
+        let window = &mut windows[last as usize];
+        window.ended += 1;
+        window.total += end - start;
+        window.longest = window.longest.max(end - start);
         if first == last {
-            let window = &mut windows[last as usize];
             window.bytes += bytes as f64;
             window.operations += 1.0;
             return;
@@ -121,7 +138,13 @@ impl Rates {
 }
 
 fn sum(one: Moved, other: Moved) -> Moved {
-    Moved { bytes: one.bytes + other.bytes, operations: one.operations + other.operations }
+    Moved {
+        bytes: one.bytes + other.bytes,
+        operations: one.operations + other.operations,
+        ended: one.ended + other.ended,
+        total: one.total + other.total,
+        longest: one.longest.max(other.longest),
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +164,7 @@ mod tests {
         let all = rows[0].1.iter().copied().fold(Moved::default(), sum);
         assert!((all.bytes - 4096.0 * 10_000.0).abs() < 1.0 && (all.operations - 10_000.0).abs() < 1e-6);
         assert_eq!(rates.width(), Nanos(64 * MS));
+        assert_eq!((all.ended, all.total, all.longest), (10_000, Nanos(30_000 * MS), Nanos(3 * MS)));
     }
 
     #[test]
@@ -148,12 +172,14 @@ mod tests {
         let mut rates = Rates::default();
         rates.add((0, "read"), Nanos(MS / 2), Nanos(3 * MS / 2), 100);
         rates.add((0, "write"), Nanos(MS), Nanos(MS), 8);
-        let halves = Moved { bytes: 50.0, operations: 0.5 };
-        let at_once = Moved { bytes: 8.0, operations: 1.0 };
+        let first = Moved { bytes: 50.0, operations: 0.5, ..Moved::default() };
+        let second = Moved { ended: 1, total: Nanos(MS), longest: Nanos(MS), ..first };
+        let at_once = Moved { bytes: 8.0, operations: 1.0, ended: 1, ..Moved::default() };
         assert_eq!(
             rates.rows(),
-            [((0, "read"), &[halves, halves][..]), ((0, "write"), &[Moved::default(), at_once][..])]
+            [((0, "read"), &[first, second][..]), ((0, "write"), &[Moved::default(), at_once][..])]
         );
+        assert_eq!((first.mean(), second.mean(), at_once.mean()), (None, Some(1e-3), Some(0.0)));
     }
 
     #[test]

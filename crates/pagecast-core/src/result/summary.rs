@@ -31,7 +31,7 @@ pub struct Counted {
 impl Summary {
     /// Counts an operation, or a call of one.
     pub fn add(&mut self, key: LatencyKey, (start, end): (Nanos, Nanos), bytes: u64, parts: &Parts) {
-        self.latency.add(key, end - start, bytes, parts);
+        self.latency.add(key, (start, end), bytes, parts);
         self.rates.add((key.0, key.2), start, end, bytes);
     }
 }

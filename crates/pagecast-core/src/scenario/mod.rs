@@ -24,6 +24,7 @@ use paths::Mounts;
 use processes::Processes;
 use table::Fields;
 
+mod as_workload;
 mod braces;
 mod certain;
 mod cgroups;

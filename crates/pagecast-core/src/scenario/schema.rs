@@ -42,6 +42,11 @@ pub static TOLERANCE: Schema = Schema {
         may("total", Kind::Percent, "Of the measured time of all operations on files; default \"10 %\""),
         may("dirty", Kind::Percent, "Dirty memory: of the dirty limit; default \"10 %\""),
         may("cached", Kind::Percent, "Cached memory: of all memory; default \"5 %\""),
+        may("p50", Kind::Percent, "Median duration of operations that are done often; default \"25 %\""),
+        may("p90", Kind::Percent, "90th percentile of the same; not judged by default"),
+        may("p99", Kind::Percent, "99th percentile; not judged by default"),
+        may("p99_9", Kind::Percent, "99.9th percentile; not judged by default"),
+        may("max", Kind::Percent, "Longest duration; not judged by default"),
     ],
 };
 

@@ -15,6 +15,16 @@ pub struct Tolerance {
     pub dirty: Option<Fraction>,
     /// Of the memory.
     pub cached: Option<Fraction>,
+    /// Of the median of how long operations take that are done often.
+    pub p50: Option<Fraction>,
+    /// Of what nine of ten of them do not exceed.
+    pub p90: Option<Fraction>,
+    /// Of what 99 of 100 do not exceed.
+    pub p99: Option<Fraction>,
+    /// Of what 999 of 1000 do not exceed.
+    pub p99_9: Option<Fraction>,
+    /// Of the longest.
+    pub max: Option<Fraction>,
 }
 
 /// What the table says, if it is there.
@@ -28,7 +38,16 @@ pub fn read_tolerance(root: &Fields<'_>) -> Result<Tolerance, ScenarioError> {
         return Err(node.at.error(what, "write [tolerance] with total = \"15 %\""));
     }
     let fields = Fields::open(node, &TOLERANCE, "[tolerance]")?;
-    Ok(Tolerance { total: fields.get("total")?, dirty: fields.get("dirty")?, cached: fields.get("cached")? })
+    Ok(Tolerance {
+        total: fields.get("total")?,
+        dirty: fields.get("dirty")?,
+        cached: fields.get("cached")?,
+        p50: fields.get("p50")?,
+        p90: fields.get("p90")?,
+        p99: fields.get("p99")?,
+        p99_9: fields.get("p99_9")?,
+        max: fields.get("max")?,
+    })
 }
 
 #[cfg(test)]
@@ -45,9 +64,13 @@ mod tests {
     #[test]
     fn each_part_is_a_percentage() {
         let text = "[tolerance]\ntotal = '15 %'\ndirty = '7.5%'";
-        let expected = Tolerance { total: Some(Fraction(0.15)), dirty: Some(Fraction(0.075)), cached: None };
+        let expected =
+            Tolerance { total: Some(Fraction(0.15)), dirty: Some(Fraction(0.075)), ..Tolerance::default() };
         assert_eq!(tolerance(text, &[]), expected);
         assert_eq!(tolerance("", &[]), Tolerance::default());
+        let percentiles = tolerance("tolerance = { p50 = '10 %', p99_9 = '50 %' }", &[]);
+        assert_eq!((percentiles.p50, percentiles.p90), (Some(Fraction(0.1)), None));
+        assert_eq!((percentiles.p99_9, percentiles.max), (Some(Fraction(0.5)), None));
         assert_eq!(tolerance(text, &["tolerance.total=120 %"]).total, Some(Fraction(1.2)));
     }
 

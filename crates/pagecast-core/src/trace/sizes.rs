@@ -104,6 +104,11 @@ impl Sizes {
         Ok(())
     }
 
+    /// The size of the file that has a name, as far as it is known.
+    pub fn end(&mut self, path: u32) -> Result<Bytes, TraceError> {
+        Ok(Bytes(self.inode(path)?.end))
+    }
+
     /// The files that existed before, in the order in which they came.
     pub fn existed(&self) -> impl Iterator<Item = Existed> {
         self.inodes.iter().filter(|inode| inode.existed).map(|inode| Existed {

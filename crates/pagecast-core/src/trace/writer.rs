@@ -143,6 +143,15 @@ impl Writer {
         self.sizes.tell(number, size)
     }
 
+    /// The size of a file by now, as far as it is known.
+    ///
+    /// # Errors
+    /// If there are too many files.
+    pub fn size(&mut self, path: &Arc<str>) -> Result<Bytes, TraceError> {
+        let number = self.paths.number(path)?;
+        self.sizes.end(number)
+    }
+
     /// Something its user should know.
     pub fn note(&mut self, place: impl Into<String>, text: impl Into<String>) {
         self.notes.push(Note { place: place.into(), text: text.into() });

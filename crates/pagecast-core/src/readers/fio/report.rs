@@ -22,6 +22,7 @@ fn thread(thread: &Thread) -> Value {
         "is_reported": reporting.stats,
         "is_asynchronous": job.queue_depth() > 1,
         "set_up": set_up_operations(thread),
+        "pre_reads": job.pre_read,
         "ramp_s": job.ramp.as_seconds(),
         "files": thread.files.len(),
         "has_periodic_sync": job.fsync > 0 || job.fdatasync > 0 || job.sync_range.is_some(),
