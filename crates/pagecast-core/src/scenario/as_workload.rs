@@ -31,6 +31,7 @@ fn process(process: &Process) -> WorkloadProcess {
         start: process.start,
         after: process.after.clone(),
         descriptors: process.descriptors,
+        ioprio: process.ioprio,
         slots: None,
         program: process.program.clone(),
     }
