@@ -7,6 +7,7 @@ import pytest
 import pagecast as pc
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.case import COMMANDS, parse
+from pagecast.studies.live_kernel.forecast import simulate_case
 from pagecast.studies.live_kernel.program import MAIN, translate
 from tests.unit.live_kernel.recorder import M_MEMORY, MIB, record
 
@@ -140,20 +141,20 @@ CASES = {
 
 
 def phase_s(result, program):
-    rows = zip(*(result.operations[name] for name in ("process", "index", "duration_s")), strict=True)
-    planned = [(program.processes[process][index], process, time_s) for process, index, time_s in rows]
+    names = ("process", "index", "operation", "duration_s")
+    rows = zip(*(result.operations[name] for name in names), strict=True)
     return sum(
-        time_s for each, process, time_s in planned
-        if process == MAIN and each.phase == "it" and each.is_timed
-    )  # fmt: skip
+        time_s
+        for process, index, operation, time_s in rows
+        if process == MAIN and program.counts(process, index, operation) == ("it", True)
+    )
 
 
 def simulated(text, model, tmp_path):
     path = tmp_path / "machine.toml"
     path.write_text(MACHINE)
-    program = translate(parse(text, name="case", origin="case.pct"), mount="/mnt")
-    scenario = pc.Scenario(pc.load_machine(path), processes=program.operations())
-    return program, pc.simulate(scenario, model=model)
+    program = translate(parse(text, name="case", origin="case.pct"))
+    return program, simulate_case(program, machine=pc.load_machine(path), model=model, options={})
 
 
 @pytest.mark.parametrize("name", CASES)
