@@ -19,16 +19,16 @@ ON_NULL = replace(MADE, disk="null", null=NullDisk(size=1024, cache_size=64))
 
 @pytest.mark.parametrize("name", journals.CASES)
 def test_each_case_is_understood_and_forecast(name, tmp_path):
-    """By the study, on a disk with a journal: as many durable calls as the text has."""
+    """By the study and as a scenario, on a disk with a journal: as many durable calls as the text has."""
     text = journals.text_of(name, 64)
-    program = translate(parse(text, name=name, origin=name), mount="/data")
-    steps = [each.operation.name for steps in program.processes.values() for each in steps]
-    machine = tmp_path / "machine.toml"
+    machine, scenario = tmp_path / "machine.toml", tmp_path / "scenario.toml"
     machine.write_text(machine_of(ON_NULL, PLATFORM))
-    scenario = pc.Scenario(pc.load_machine(machine), processes=program.operations())
-    done = list(pc.simulate(scenario, model="kernel").operations["operation"])
+    (tmp_path / "case.pct").write_text(text)
+    scenario.write_text('[machine]\nfrom = "machine.toml"\n[[process]]\nfrom = "case.pct"\n')
+    assert translate(parse(text, name=name, origin=name)).lines
+    done = list(pc.simulate(pc.Scenario.load(scenario), model="kernel").operations["operation"])
     for sync in ("fsync", "fdatasync"):
-        assert steps.count(sync) == done.count(sync) == text.count(f"{sync} 0\n")
+        assert done.count(sync) == text.count(f"{sync} 0\n")
 
 
 def test_a_stream_is_four_times_the_journal():
