@@ -18,7 +18,7 @@ from typing import Final
 from bed.initramfs import MODULES, Archive, libraries_of, load_order
 from bed.packages import BedError, Packages
 
-__all__ = ["Guest", "NullDisk", "Settings", "command", "kernel_line"]
+__all__ = ["FileSystem", "Guest", "NullDisk", "Settings", "command", "kernel_line"]
 
 HERE: Final = Path(__file__).parent
 
@@ -61,6 +61,26 @@ class NullDisk:
 
 
 @dataclass(frozen=True, slots=True)
+class FileSystem:
+    """The file system on the disk: `kind` as mke2fs knows it, its mount options, and its journal in MiB."""
+
+    kind: str = "ext4"
+    options: tuple[str, ...] = ()
+    journal_mib: int = 0
+    """0: what mke2fs gives it."""
+
+    @property
+    def mount(self) -> str:
+        """The options of mount(8)."""
+        return ",".join(("noatime", *self.options))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is what a guest has by default."""
+        return self == FileSystem()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What the guest is like. Memory in MiB, rates in bytes per second, limits in percent.
 
@@ -77,6 +97,7 @@ class Settings:
     cgroup_bytes: int = 0
     repetitions: int = 3
     null: NullDisk = field(default_factory=NullDisk)
+    file_system: FileSystem = field(default_factory=FileSystem)
 
     @property
     def has_programs(self) -> bool:
@@ -96,6 +117,9 @@ def kernel_line(settings: Settings, case: str) -> str:
         "DIRTY_BACKGROUND_RATIO": settings.dirty_background_ratio,
         "CGROUP_BYTES": settings.cgroup_bytes,
         "NULL": settings.null.attributes() if settings.disk == "null" else "",
+        "FS": settings.file_system.kind,
+        "MOUNT": settings.file_system.mount,
+        "JOURNAL": settings.file_system.journal_mib,
     }
     kernel = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off"
     return " ".join([kernel, *(f"BED_{name}={value}" for name, value in told.items())])

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bed import cases, machine, programs, recording
+from bed import cases, journals, machine, programs, recording
 from bed.asking import MIB, add_cases, add_dry_run, at_least, percent, say_plan
-from bed.guest import Guest, NullDisk, Settings
+from bed.guest import FileSystem, Guest, NullDisk, Settings
 from bed.packages import PROGRAMS, RECORDED, BedError, Packages
 from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
@@ -26,6 +26,8 @@ NEEDED_BYTES: Final = 1 << 30
 
 DISKS: Final = ("zram", "queue", "null")
 LEAST_MEMORY_MIB: Final = 768
+JOURNAL_MIB: Final = 64
+"""The journal that streams are made for, where none is asked for."""
 NULL_MEMORY_MIB: Final = 3072
 """The default with `--disk null`, whose disk takes two thirds of it."""
 
@@ -39,8 +41,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bed guest",
         description="Record cases in a guest in virtual time. Needs no root.",
     )
-    others = ", ".join((*cases.CALIBRATION, *programs.NAMES))
-    add_cases(parser, default.repetitions, f"With --disk null: {others}, or files NAME.fio and NAME.sh. ")
+    others = ", ".join((*cases.CALIBRATION, *programs.NAMES, *journals.CASES))
+    files = "files NAME.fio, NAME.sh and NAME.pct"
+    add_cases(parser, default.repetitions, f"With --disk null: {others}, or {files}. ")
     add = parser.add_argument
     add("--memory", type=at_least(LEAST_MEMORY_MIB), metavar="MIB")
     add(
@@ -69,6 +72,9 @@ def _add_null(parser: argparse.ArgumentParser) -> None:
     add("--queues", type=at_least(1), default=default.submit_queues, metavar="N")
     add("--cache", type=at_least(0), default=default.cache_size, metavar="MIB", help="volatile; 0: none")
     add("--no-fua", action="store_true", help="the cache has no forced unit access")
+    add("--fs", choices=("ext4", "ext3"), default="ext4")
+    add("--journal", type=at_least(0), default=0, metavar="MIB", help="0: what mke2fs gives it")
+    add("--options", default="", metavar="OPTION,...", help="of mount: data=journal, nobarrier, nodelalloc")
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -101,6 +107,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             cache_size=options.cache,
             fua=int(not options.no_fua),
         ),
+        file_system=FileSystem(options.fs, tuple(filter(None, options.options.split(","))), options.journal),
     )
 
 
@@ -141,7 +148,7 @@ def act(words: Sequence[str]) -> int:
     settings = _settings(options)
     scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
     if settings.has_programs:
-        asked = programs.cases_of(options.cases, scale)
+        asked = programs.cases_of(options.cases, scale, options.journal or JOURNAL_MIB)
     else:
         asked = {name: programs.Case(text, {}) for name, text in texts_of(options.cases, scale).items()}
     packages = Packages(folder)
@@ -159,7 +166,8 @@ def act(words: Sequence[str]) -> int:
     guest = Guest(folder, packages, player)
     for name, case in asked.items():
         recorded = _record(guest, folder, name, case, settings)
-    say_how_to_judge(recorded, "live-programs" if settings.has_programs else "live-kernel")
+    has_programs = any(case.files for case in asked.values())
+    say_how_to_judge(recorded, "live-programs" if has_programs else "live-kernel")
     return 0
 
 
@@ -188,6 +196,7 @@ def _record(guest: Guest, folder: Path, name: str, case: programs.Case, settings
         read_bytes_per_s=settings.read_bytes_per_s,
         cgroup_bytes=settings.cgroup_bytes,
         null=settings.null if settings.disk == "null" else None,
+        file_system=settings.file_system,
     )
     recorded = folder / "recordings" / machine.name_of(made, platform)
     recording.write(recorded, {name: out}, {name: case.steps}, files=case.files)

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bed import journals
 from bed.cases import CALIBRATION, Scale, text_of
 from bed.packages import BedError
 
 __all__ = ["NAMES", "STATES", "TRACER", "Case", "case_of", "cases_of"]
 
 FOLDER: Final = Path(__file__).parent / "programs"
-ENDINGS: Final = (".fio", ".sh")
+ENDINGS: Final = (".fio", ".sh", ".pct")
 
 NAMES: Final = tuple(sorted(path.stem for path in FOLDER.iterdir() if path.suffix in ENDINGS))
 """The cases of the project."""
@@ -41,7 +42,7 @@ class Case:
     files: dict[str, str]
 
 
-def cases_of(names: Sequence[str], scale: Scale) -> dict[str, Case]:
+def cases_of(names: Sequence[str], scale: Scale, journal_mib: int = 64) -> dict[str, Case]:
     """Give cases by name, and files of the user's own; no name is the calibration and all of the project.
 
     Raises
@@ -54,18 +55,24 @@ def cases_of(names: Sequence[str], scale: Scale) -> dict[str, Case]:
         if name in CALIBRATION:
             found[name] = Case(text_of(name, scale), {})
             continue
+        if name in journals.CASES:
+            found[name] = Case(journals.text_of(name, journal_mib), {})
+            continue
         path = Path(name)
         if path.suffix not in ENDINGS:
             path = next(
                 (FOLDER / f"{name}{end}" for end in ENDINGS if (FOLDER / f"{name}{end}").exists()), path
             )
         if path.suffix not in ENDINGS:
+            there = ", ".join((*CALIBRATION, *NAMES, *journals.CASES))
             raise BedError(
-                f"there is no case {name} with programs; there are {', '.join((*CALIBRATION, *NAMES))}. "
-                "A file of your own ends in .fio or .sh"
+                f"there is no case {name} on null_blk; there are {there}. "
+                "A file of your own ends in .fio, .sh or .pct"
             )
         try:
-            found[path.stem] = case_of(path.name, path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            is_script = path.suffix == ".pct"
+            found[path.stem] = Case(text, {}) if is_script else case_of(path.name, text)
         except (OSError, UnicodeDecodeError) as error:
             raise BedError(f"{name}: cannot be read ({error})") from error
     return found

@@ -1,7 +1,7 @@
 # Disks in memory with an ext4 file system on them, and their limits. zram stores a page of one repeated byte as that byte: as long as files
 # hold nothing else, they need no memory.
 
-# make_disk KIND MOUNT ATTRIBUTES: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
+# make_disk KIND MOUNT ATTRIBUTES FS OPTIONS JOURNAL: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
 #   zram    any number of requests waits for the limit
 #   queue   a loop device on that zram: at most 128 requests wait, as at a disk's own queue
 #   null    null_blk, whose time, rate and queue are its own; it is not limited
@@ -16,9 +16,11 @@ make_disk() {
         return 1
         ;;
     esac
-    /mke2fs -q -t ext4 -E lazy_itable_init=0,lazy_journal_init=0 "$block"
+    journal=
+    [ "$6" -eq 0 ] || journal="-J size=$6"
+    /mke2fs -q -t "$4" $journal -E lazy_itable_init=0,lazy_journal_init=0 "$block"
     mkdir -p "$2"
-    mount -t ext4 -o noatime "$block" "$2"
+    mount -t "$4" -o "$5" "$block" "$2"
     DEVICE=$(cat "/sys/block/${block#/dev/}/dev")
     LIMITED=$(cat /sys/block/zram0/dev 2>/dev/null || true)
 }

@@ -30,9 +30,11 @@ COLUMNS = {
     ],
     "latency": [
         *("process", "path", "operation", "count", "bytes", "total_s", "mean_s", "stddev_s", "min_s"),
-        *("p50_s", "p90_s", "p99_s", "p99_9_s", "max_s"),
+        *("p50_s", "p90_s", "p99_s", "p99_9_s", "max_s", "first_start_s", "last_end_s"),
     ],
-    "rates": ["time_s", "window_s", "process", "operation", "bytes_per_s", "iops"],
+    "rates": [
+        *("time_s", "window_s", "process", "operation", "bytes_per_s", "iops", "ended", "mean_s", "max_s"),
+    ],
     "timeline": [
         "time_s",
         "host",
@@ -173,7 +175,7 @@ def test_to_dict_is_plain(result):
     assert list(run) == ["model", "options", *TABLES, "repeated"]
     assert run["operations"]["bytes"] == [2_000_000_000, 0, 1_000_000_000, 0]
     assert {type(value) for table in TABLES for column in run[table].values() for value in column} <= {
-        *(str, int, float)
+        *(str, int, float, type(None))
     }
 
 

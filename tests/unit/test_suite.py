@@ -9,8 +9,6 @@ import bed.cases
 import pagecast as pc
 from pagecast.calibration.facts import Facts, Group, Memory, Mount
 from pagecast.running import Plan
-from pagecast.studies.live_kernel.case import parse
-from pagecast.studies.live_kernel.program import translate
 from pagecast.validation import Scale, estimate, fitting, standard, suite
 from pagecast.validation import scale as scale_module
 from tests.disk import folder_on_disk
@@ -41,10 +39,10 @@ def case_of(name, scale, machine):
     return next(case for case in standard(scale, machine) if case.name == name)
 
 
-def moved(scenario):
-    """Give the bytes that a scenario writes and reads, its files before time 0 among them."""
+def moved(scenario, prepared_bytes=0):
+    """Give the bytes that a scenario writes and reads; those of files before time 0 are written."""
     operations = pc.simulate(scenario, model="no-cache").operations
-    by_kind = {"write": Plan(scenario).prepared_bytes, "read": 0}
+    by_kind = {"write": prepared_bytes, "read": 0}
     for kind, size in zip(operations["operation"], operations["bytes"].tolist(), strict=True):
         call = {"fwrite": "write", "fread": "read"}.get(kind, kind)
         if call in by_kind:
@@ -57,12 +55,14 @@ def test_the_cases_are_those_of_the_test_bed(small):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_case_moves_as_many_bytes_as_that_of_the_test_bed(name, small):
+def test_a_case_moves_as_many_bytes_as_that_of_the_test_bed(name, small, tmp_path):
     text = bed.cases.text_of(name, BED)
-    program = translate(parse(text, name=name, origin=name), mount="")
-    theirs = moved(pc.Scenario(small, processes=program.operations()))
+    script = tmp_path / "case.pct"
+    script.write_text(text)
+    theirs = moved(pc.Scenario.from_workload(script, machine=tmp_path / "small.toml"))
     same = Scale(BED.limit_mib * MIB, BED.cache_mib * MIB, 8 * GIB)
-    ours = moved(case_of(name, same, small).scenario)
+    scenario = case_of(name, same, small).scenario
+    ours = moved(scenario, Plan(scenario).prepared_bytes)
     if name == "l_periodic":  # here what was written is read in the end: that shows when it was flushed
         theirs["read"] = ours["write"]
     assert ours == theirs

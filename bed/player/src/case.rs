@@ -18,6 +18,12 @@ pub enum Step {
     Close { handle: usize },
     /// `unlink PATH`
     Unlink { path: String },
+    /// `rename PATH TO`
+    Rename { path: String, to: String },
+    /// `mkdir PATH`
+    Mkdir { path: String },
+    /// `owrite H LENGTH CALL AROUND US`: writes with a pause after each call; they begin anew after AROUND bytes.
+    WriteAtIntervals { handle: usize, length: u64, call: u64, around: u64, pause: Duration },
     /// `sync`
     Sync,
     /// `drop`: what is clean leaves the caches.
@@ -134,6 +140,15 @@ fn step(words: &[&str]) -> Result<Step, String> {
         ["fdatasync", h] => Step::Fdatasync { handle: handle(h)? },
         ["close", h] => Step::Close { handle: handle(h)? },
         ["unlink", path] => Step::Unlink { path: path.to_owned() },
+        ["rename", path, to] => Step::Rename { path: path.to_owned(), to: to.to_owned() },
+        ["mkdir", path] => Step::Mkdir { path: path.to_owned() },
+        ["owrite", h, length, call, around, us] => Step::WriteAtIntervals {
+            handle: handle(h)?,
+            length: size(length)?,
+            call: size(call)?,
+            around: size(around)?,
+            pause: Duration::from_micros(size(us)?),
+        },
         ["sync"] => Step::Sync,
         ["drop"] => Step::Drop,
         ["dontneed", h] => Step::Dontneed { handle: handle(h)? },

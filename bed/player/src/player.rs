@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pagecast_probe::residency::{OpenFile, Prober};
 use pagecast_probe::watch::Pace;
@@ -126,6 +126,17 @@ impl Player {
                 let (name, path) = self.path(path)?;
                 self.timed("unlink", &name, || std::fs::remove_file(path))
             }
+            Step::Rename { path, to } => {
+                let ((name, path), (_, to)) = (self.path(path)?, self.path(to)?);
+                self.timed("rename", &name, || std::fs::rename(path, to))
+            }
+            Step::Mkdir { path } => {
+                let (name, path) = self.path(path)?;
+                self.timed("mkdir", &name, || std::fs::create_dir(path))
+            }
+            Step::WriteAtIntervals { handle, length, call, around, pause } => {
+                self.write_at_intervals(*handle, (*length, *call, *around), *pause)
+            }
             Step::Sync => self.timed("sync", "", || {
                 rustix::fs::sync();
                 Ok(())
@@ -235,6 +246,26 @@ impl Player {
         })?;
         if let Some(file) = opened {
             self.handles.insert(handle, Handle { file, name, position: 0 });
+        }
+        Ok(())
+    }
+
+    /// Writes call by call, each followed by a pause that is in no table; begins anew after `around` bytes.
+    fn write_at_intervals(
+        &mut self,
+        handle: usize,
+        (length, call, around): (u64, u64, u64),
+        pause: Duration,
+    ) -> Result<(), String> {
+        let (mut done, mut at) = (0, 0);
+        while done < length {
+            let piece = call.min(length - done).max(1);
+            if at + piece > around {
+                at = 0;
+            }
+            self.transfer(Kind::Write, handle, Some(at), piece, piece as usize)?;
+            thread::sleep(pause);
+            (done, at) = (done + piece, at + piece);
         }
         Ok(())
     }

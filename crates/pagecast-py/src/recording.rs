@@ -1,5 +1,6 @@
 //! Reads recordings in other formats, takes their rows from Python packages, and writes them.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -94,6 +95,18 @@ impl Recording {
             WriteError::Output(error) => os_error(&error),
             error => ScenarioError::new_err(error.to_string()),
         })
+    }
+
+    /// The line of each operation by process, 0 where it has none.
+    fn lines(&self) -> PyResult<BTreeMap<String, Vec<u32>>> {
+        let names: Vec<&str> = self.0.processes().map(|name| &**name).collect();
+        let mut lines: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        for record in self.0.records() {
+            let (process, record) = record.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+            let of = lines.entry(names[process as usize].to_owned()).or_default();
+            of.push(record.operation.line.unwrap_or_default());
+        }
+        Ok(lines)
     }
 
     /// Send its reads through an LRU cache of whole objects: requests, hits, bytes of requests, bytes of hits.

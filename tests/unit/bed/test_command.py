@@ -63,7 +63,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
         (["guest", "DIR", "no.fio", "--disk", "null"], "no.fio: cannot be read"),
         (
             ["guest", "DIR", "ab", "--disk", "null"],
-            "there is no case ab with programs; there are m_memory, m_disk",
+            "there is no case ab on null_blk; there are m_memory, m_disk",
         ),
         (["guest", "DIR", "--disk", "null", "--memory", "1024"], "use --memory 2816 or more"),
         (["guest", "DIR", "--cgroup", "2048"], "--cgroup 2048 is not less than the guest's memory"),

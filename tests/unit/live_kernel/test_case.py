@@ -18,6 +18,10 @@ fsync 0
 fdatasync 0
 dontneed 0
 close 0
+mkdir MNT/d
+rename MNT/a MNT/b
+snap before
+owrite 0 1m 4k 64k 500
 unlink MNT/a
 sync
 drop

@@ -7,6 +7,7 @@ import pytest
 import pagecast as pc
 from pagecast.studies.live_kernel import run
 from pagecast.studies.live_kernel.case import COMMANDS, parse
+from pagecast.studies.live_kernel.forecast import simulate_case
 from pagecast.studies.live_kernel.program import MAIN, translate
 from tests.unit.live_kernel.recorder import M_MEMORY, MIB, record
 
@@ -131,6 +132,11 @@ CASES = {
         "mark it\nopen 0 MNT/f wct\nread 0 -1 1m 4k\nfsync 0\nfdatasync 0\ndontneed 0\nclose 0\nunlink MNT/f",
         0.0,
     ),
+    "names, and calls at intervals": (
+        "mark it\nmkdir MNT/d\nopen 0 MNT/f wct\nowrite 0 48m 16m 32m 1000\nclose 0\nrename MNT/f MNT/g\n"
+        "snap after\nopen 0 MNT/g r\nread 0 0 32m 16m",
+        copied_in(48, 3) - 4096 * 1e-6 + copied_out(32, 2),
+    ),
     "processes are waited for": (
         "mark it\nproc a\nopen 0 MNT/f wcts\nwrite 0 -1 32m 16m\nendproc\nproc b\nspin 100\nendproc\nwait",
         32 / WRITE + copied_in(32, 2),
@@ -140,20 +146,20 @@ CASES = {
 
 
 def phase_s(result, program):
-    rows = zip(*(result.operations[name] for name in ("process", "index", "duration_s")), strict=True)
-    planned = [(program.processes[process][index], process, time_s) for process, index, time_s in rows]
+    names = ("process", "index", "operation", "duration_s")
+    rows = zip(*(result.operations[name] for name in names), strict=True)
     return sum(
-        time_s for each, process, time_s in planned
-        if process == MAIN and each.phase == "it" and each.is_timed
-    )  # fmt: skip
+        time_s
+        for process, index, operation, time_s in rows
+        if process == MAIN and program.counts(process, index, operation) == ("it", True)
+    )
 
 
 def simulated(text, model, tmp_path):
     path = tmp_path / "machine.toml"
     path.write_text(MACHINE)
-    program = translate(parse(text, name="case", origin="case.pct"), mount="/mnt")
-    scenario = pc.Scenario(pc.load_machine(path), processes=program.operations())
-    return program, pc.simulate(scenario, model=model)
+    program = translate(parse(text, name="case", origin="case.pct"))
+    return program, simulate_case(program, machine=pc.load_machine(path), model=model, options={})
 
 
 @pytest.mark.parametrize("name", CASES)

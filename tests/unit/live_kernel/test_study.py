@@ -174,7 +174,7 @@ def test_a_case_that_cannot_be_said_is_named_and_left_out(tmp_path, machine):
     record(tmp_path / "d" / "tiny", {"a_write": A_WRITE, "odd": A_WRITE.replace("f wct", "f w")})
     outcome = run(data=tmp_path / "d", machine=machine)
     assert {r.case for r in outcome.rows} == {"a_write"}
-    left_out = "tiny, odd: line 5 opens /mnt/f, which nothing before it makes"
+    left_out = "tiny, odd: line 5 opens MNT/f, which nothing before it makes"
     assert [line for line in outcome.left_out if "odd" in line] == [left_out]
     assert outcome.provenance["left_out"] == list(outcome.left_out)
     assert "Left out: tiny, odd: line 5 opens" in printed(outcome, width=200)

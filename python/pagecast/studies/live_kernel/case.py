@@ -52,11 +52,12 @@ _POWERS: Final = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command: its arguments by name, its line, and for `proc` the steps of the process."""
+    """One command: its arguments by name, its line and text, and for `proc` the steps of the process."""
 
     command: str
     arguments: dict[str, Any]
     line: int
+    text: str
     steps: tuple["Step", ...] = ()
 
 
@@ -116,7 +117,7 @@ def _steps(lines: Iterator[tuple[int, list[str]]], origin: str, *, inside: int |
         if command == "proc" and inside is not None:
             raise StudyError(f"{where}: `proc` inside the `proc` of line {inside}; write `endproc` first")
         steps = tuple(_steps(lines, origin, inside=number)) if command == "proc" else ()
-        yield Step(command, arguments, number, steps)
+        yield Step(command, arguments, number, " ".join([command, *values]), steps)
     if inside is not None:
         raise StudyError(f"{origin}:{inside}: `proc` without an `endproc` below it")
 

@@ -1,5 +1,6 @@
 """Simulate a case as it was repeated, and take the measured quantities out of the result."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pagecast.api import Process, Scenario, simulate
+from pagecast.api import Scenario, simulate
 from pagecast.comparison.learnt import Learnt
 from pagecast.comparison.levels import deviation, looks_at_files
 from pagecast.comparison.machines import cgroups_of, disk_of, memory_of, mount_of
@@ -128,8 +129,12 @@ def simulate_case(
         The model knows no memory cgroups, and the machine has one.
     """
     cgroup = next(iter(cgroups_of(machine)), None)
-    processes = {name: Process(steps, cgroup=cgroup) for name, steps in program.operations().items()}
-    scenario = Scenario(machine, processes=processes)
+    keys = {"format": "pct", "files_in": mount_of(machine)} | ({} if cgroup is None else {"cgroup": cgroup})
+    with program.file() as path:
+        given = "".join(
+            f"{key} = {json.dumps(value)}\n" for key, value in {"from": str(path), **keys}.items()
+        )
+        scenario = Scenario.from_toml(f"{machine.to_toml()}\n[[process]]\n{given}")
     if cgroup is not None and model not in scenario.models:
         raise UnsupportedError(f"{model} knows no memory cgroups; only {', '.join(scenario.models)} does")
     return simulate(scenario, model=model, options=options, residency="operation")
@@ -167,7 +172,7 @@ def run_case(
     UnsupportedError
         The case has a step that cannot be forecast.
     """
-    program = translate(case, mount=mount_of(machine), stat_s=recording.stat_seconds())
+    program = translate(case, stat_s=recording.stat_seconds())
     result = simulate(program, machine=machine, model=model, options=options)
     first_s, seconds = _times(program, result)
     timeline = result.timeline
@@ -200,14 +205,15 @@ def _times(program: Program, result: "Result") -> tuple[float, dict[tuple[str, s
     """Give when the set-up was over, and the seconds in system calls by recorded process and phase."""
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     starts = []
-    columns = (result.operations[name] for name in ("process", "index", "start_s", "duration_s"))
-    for process, index, start_s, duration_s in zip(*columns, strict=True):
-        planned = program.processes[process][index]
-        if planned.phase is None:
+    columns = ("process", "index", "operation", "start_s", "duration_s")
+    rows = zip(*(result.operations[name] for name in columns), strict=True)
+    for process, index, operation, start_s, duration_s in rows:
+        phase, is_timed = program.counts(process, int(index), operation)
+        if phase is None:
             continue
         starts.append(float(start_s))
-        if planned.is_timed:
-            seconds[program.recorded_name[process], planned.phase] += float(duration_s)
+        if is_timed:
+            seconds[program.line(process, int(index)).process, phase] += float(duration_s)
     return min(starts, default=0.0), dict(seconds)
 
 
@@ -223,12 +229,15 @@ def _cached(
     looks = defaultdict(list)
     for look in recording.looks:
         looks[look.process, look.label, look.file].append(look.cached_bytes)
-    for stat in program.stats:
-        recorded = program.recorded_name[stat.process]
-        found = looks[recorded, stat.label, stat.file]
-        key = (stat.process, stat.index, program.processes[stat.process][stat.index].operation.path or "")
-        if found and key in forecast:
+    rows = zip(*(result.operations[name] for name in ("process", "index", "path")), strict=True)
+    keys = [(process, int(index), path) for process, index, path in rows]
+    for key in sorted(keys, key=lambda key: program.line_of[key[0]][key[1]]):
+        line = program.line(*key[:2])
+        if line.look is None or key not in forecast:
+            continue
+        if found := looks[line.process, *line.look]:
+            label, file = line.look
             yield CachedFile(
-                platform, recording.case, recording.repetition, recorded, stat.label, stat.file,
+                platform, recording.case, recording.repetition, line.process, label, file,
                 result.model, found.pop(0), forecast[key], memory,
             )  # fmt: skip

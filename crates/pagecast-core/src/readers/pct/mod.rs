@@ -1,7 +1,8 @@
 //! Reads the scripts (`.pct`) that the test bed plays: the steps of a case, one command a line.
 //!
 //! Their language stands in `python/pagecast/studies/live_kernel/README.md`. `MNT/` in paths is the directory that relative paths go
-//! below. A script has no times: its processes do one step after the other, `sleep` and `spin` included. `mark`, `stat` and `snap` are of
+//! below. A script has no times: its processes do one step after the other, `sleep` and `spin` included. `stat` becomes an
+//! advice that changes nothing: the residency of files is noted after it. `mark` and `snap` are of
 //! recordings alone and do nothing here.
 //!
 //! Left out: a process that is started goes on with copies of the positions of the one that starts it, where fork(2) shares them.
@@ -228,6 +229,14 @@ impl Script {
                 trace.record(self.running.process, None, None, &plain(Action::Mkdir { path }))?;
             }
             "owrite" => return self.write_at_intervals(words, line, trace),
+            "stat" => {
+                let path = below_mount(words[1])?;
+                if self.names.contains_key(path) {
+                    let path = trace.path(path)?;
+                    let look = Action::Fadvise { path, advice: Advice::Normal, offset: 0, bytes: None };
+                    trace.record(self.running.process, None, None, &plain(look))?;
+                }
+            }
             "sync" => add(plain(Action::Sync))?,
             "drop" => add(plain(Action::DropCaches))?,
             "sleep" => add(plain(Action::Sleep { time: milliseconds(words[0])? }))?,
@@ -496,6 +505,7 @@ drop
         ,p0,open,f,,,,0,O_CREAT
         ,p0,write,f,0,1048576,65536,0,
         ,p0,write,f,0,4096,4096,0,
+        ,p0,fadvise,f,0,,,,normal
         ,p0,signal,start other-1,,,,,
         0.0015,p0,sleep,,,,,,
         ,p0,unlink,f,,,,,
@@ -522,6 +532,60 @@ drop
         p0,write,f,0,1048576,4096,0,
         p0,open,f,,,,1,
         p0,read,f,0,1048576,8192,1,
+        "#);
+    }
+
+    /// The rows behind those that make a file of 10,000 bytes.
+    fn moved(step: &str) -> String {
+        let text = format!("open 0 MNT/a wct\nwrite 0 0 10000 4k\nclose 0\nopen 1 MNT/a rwd\n{step}\n");
+        let trace = read_text(read, &text, &Options::default()).unwrap();
+        rows(&trace).lines().skip(5).collect()
+    }
+
+    #[test]
+    fn what_is_not_whole_blocks_is_refused_with_o_direct() {
+        assert_eq!(moved("write 1 0 1m 4k"), "p0,write,a,0,1048576,4096,1,");
+        assert_eq!(moved("write 1 0 10000 4k"), "p0,write,a,0,8192,4096,1,", "the last call is refused");
+        assert_eq!(moved("read 1 0 100m 4k"), "p0,read,a,0,10000,4096,1,", "it ends at the end of the file");
+        assert_eq!(moved("read 1 0 9000 4k"), "p0,read,a,0,8192,4096,1,");
+        for nothing in ["write 1 0 1000 4k", "write 1 100 1m 4k", "write 1 0 1m 1000", "read 1 100 9000 4k"] {
+            assert_eq!(moved(nothing), "", "{nothing}");
+        }
+    }
+
+    #[test]
+    fn positions_move_without_an_offset_alone() {
+        let text = "open 0 MNT/a wct\nwrite 0 -1 1m 1m\nwrite 0 0 3m 1m\nwrite 0 -1 1m 1m\nread 0 2m 5m 1m\n\
+                    read 0 3m 1m 1m\nopen 1 MNT/a r\nread 1 -1 1m 16m\nopen 2 MNT/a rwt\nread 2 0 1m 1m\n";
+        let trace = read_text(read, text, &Options::default()).unwrap();
+        insta::assert_snapshot!(rows(&trace), @r#"
+        process,op,file,offset_bytes,bytes,call_bytes,fd,flags
+        p0,open,a,,,,0,O_CREAT O_TRUNC
+        p0,write,a,0,1048576,1048576,0,
+        p0,write,a,0,3145728,1048576,0,
+        p0,write,a,1048576,1048576,1048576,0,
+        p0,read,a,2097152,1048576,1048576,0,
+        p0,open,a,,,,1,
+        p0,read,a,0,1048576,1048576,1,
+        p0,open,a,,,,2,O_TRUNC
+        "#);
+    }
+
+    #[test]
+    fn an_unlinked_file_lives_until_it_is_closed() {
+        let text =
+            "open 0 MNT/a wct\nproc p\nclose 0\nendproc\nunlink MNT/a\nopen 1 MNT/a wct\nwait\nclose 0\n";
+        let trace = read_text(read, text, &Options::default()).unwrap();
+        insta::assert_snapshot!(rows(&trace), @r#"
+        process,op,file,fd,flags
+        p0,open,a,0,O_CREAT O_TRUNC
+        p0,signal,start p-1,,
+        p0,unlink,a,,
+        p0,open,a,1,O_CREAT O_TRUNC
+        p0,wait,end p-1,,
+        p0,close,a,0,
+        p-1,wait,start p-1,,
+        p-1,signal,end p-1,,
         "#);
     }
 

@@ -136,8 +136,8 @@ impl Queue {
         });
     }
 
-    /// Adds bytes of a log, for which an operation waits.
-    pub fn push_log(&mut self, wb: WbId, bytes: u64, waiter: OperationId) {
+    /// Adds bytes of a log, for which an operation may wait.
+    pub fn push_log(&mut self, wb: WbId, bytes: u64, waiter: Option<OperationId>) {
         self.bytes += bytes;
         let unit = Unit {
             wb,
@@ -145,7 +145,7 @@ impl Queue {
             start: 0,
             end: bytes,
             is_of_flusher: false,
-            waiters: vec![waiter],
+            waiters: waiter.into_iter().collect(),
             room: bytes,
         };
         self.units.push_back(unit);

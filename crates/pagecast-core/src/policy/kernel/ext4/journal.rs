@@ -92,8 +92,9 @@ impl Journal {
         }
         let grows = grows_at_once && end > inode.allocated;
         if grows {
-            (inode.grown, inode.allocated) = (running, end);
-            self.running.allocate(now, file);
+            let from = std::mem::replace(&mut inode.allocated, end);
+            inode.grown = running;
+            self.running.allocate(now, file, from);
         } else if is_new_tick {
             self.running.change(now, file);
         }
@@ -103,8 +104,18 @@ impl Journal {
     pub fn allocate(&mut self, now: Nanos, file: FileId, end: u64) {
         let running = self.running_tid;
         if let Some(inode) = self.inodes.get_mut(&file).filter(|inode| inode.allocated < end) {
-            (inode.grown, inode.allocated) = (running, end);
-            self.running.allocate(now, &inode.file);
+            let from = std::mem::replace(&mut inode.allocated, end);
+            inode.grown = running;
+            self.running.allocate(now, &inode.file, from);
+        }
+    }
+
+    /// Notes that a write which makes its file longer goes on at a byte, while another transaction has begun.
+    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64) {
+        let running = self.running_tid;
+        if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
+            self.inode(file).grown = running;
+            self.running.allocate(now, file, at);
         }
     }
 
@@ -114,7 +125,7 @@ impl Journal {
         let inode = self.inode(file);
         inode.allocated = inode.allocated.min(size);
         (inode.grown, inode.stamped) = (running, running);
-        self.running.allocate(now, file);
+        self.running.allocate(now, file, size);
     }
 
     /// Notes that a name of a file was made, changed or removed.

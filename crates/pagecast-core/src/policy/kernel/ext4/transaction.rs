@@ -33,8 +33,8 @@ pub struct Transaction {
     inode_blocks: FxHashSet<u32>,
     allocates: bool,
     names: bool,
-    /// Files that have got blocks: their data is written before the commit, in ordered mode without delayed allocation.
-    pub allocated: FxHashMap<FileId, FileView>,
+    /// Files that have got blocks, and from which byte on: their data is written before the commit, in ordered mode without delayed allocation.
+    pub allocated: FxHashMap<FileId, (FileView, u64)>,
     /// Data in the log.
     pub data: FxHashMap<FileId, Ranges>,
     data_bytes: u64,
@@ -48,11 +48,12 @@ impl Transaction {
         self.inode_blocks.insert(file.id.0 / INODES_PER_BLOCK);
     }
 
-    /// Adds an allocation of blocks of a file.
-    pub fn allocate(&mut self, now: Nanos, file: &FileView) {
+    /// Adds an allocation of blocks of a file from a byte on.
+    pub fn allocate(&mut self, now: Nanos, file: &FileView, from: u64) {
         self.change(now, file);
         self.allocates = true;
-        self.allocated.insert(file.id, *file);
+        let (_, first) = self.allocated.entry(file.id).or_insert((*file, from));
+        *first = from.min(*first);
     }
 
     /// Adds a name that was made, changed or removed.

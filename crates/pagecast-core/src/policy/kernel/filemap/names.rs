@@ -26,6 +26,9 @@ pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView,
 
 /// True if a file gets its blocks when it is written back.
 fn allocates_late(cx: &Context<'_>, file: &FileView) -> bool {
+    if let Some(requests) = cx.ext4.requests(file.device) {
+        return requests.allocates_late;
+    }
     let source = MountSource::Disk(file.device.0 as usize);
     cx.config.host.mounts.iter().any(|mount| mount.source == source && mount.delalloc)
 }

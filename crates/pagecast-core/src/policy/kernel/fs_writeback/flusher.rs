@@ -101,7 +101,7 @@ pub struct Flusher {
     /// The time before which no small piece is submitted, and whether one waits.
     small_pieces_from: Nanos,
     holds_piece: bool,
-    /// Submissions beside the flusher's own work, first come, first served.
+    /// Submissions beside the flusher's own work, in turn.
     beside: VecDeque<Tagged>,
     /// The flusher's own submissions for `sync`, before all other work.
     syncing: VecDeque<Tagged>,
@@ -334,11 +334,12 @@ impl Flusher {
         false
     }
 
-    /// Submits a unit of the oldest submission beside the flusher; false if there is none.
+    /// Submits a unit of the next submission beside the flusher; false if there is none.
     fn submit_beside(&mut self, by: &mut Circumstances<'_>, ready: &mut Vec<OperationId>) -> bool {
         let Some(tagged) = self.beside.pop_front() else { return false };
         let rest = self.submit_tagged(tagged, by, ready);
-        rest.into_iter().for_each(|rest| self.beside.push_front(rest));
+        // Others who submit have their turn.
+        self.beside.extend(rest);
         true
     }
 
@@ -357,6 +358,13 @@ impl Flusher {
         by: &mut Circumstances<'_>,
         ready: &mut Vec<OperationId>,
     ) -> Option<Tagged> {
+        if let Until::Logged(bytes, waiter) = tagged.until
+            && bytes > by.queue.turn_bytes()
+        {
+            let turn = by.queue.turn_bytes();
+            by.queue.push_log(by.wb, turn, None);
+            return Some(Tagged { until: Until::Logged(bytes - turn, waiter), ..tagged });
+        }
         let submitted = tagged.submit(self.unit(by), by.dirty);
         if let Some(range) = submitted {
             by.queue.push(by.wb, tagged.file, range, false);
@@ -367,7 +375,7 @@ impl Flusher {
         self.has_ended_a_visit = true;
         match tagged.until {
             Until::Written(waiter) if by.queue.wait_within(tagged.file, tagged.within, waiter) => {}
-            Until::Logged(bytes, waiter) if bytes > 0 => by.queue.push_log(by.wb, bytes, waiter),
+            Until::Logged(bytes, waiter) if bytes > 0 => by.queue.push_log(by.wb, bytes, Some(waiter)),
             Until::Logged(_, waiter) if by.queue.wait_behind(waiter) => {}
             Until::Written(waiter) | Until::Logged(_, waiter) | Until::Submitted(waiter) => {
                 ready.push(waiter)

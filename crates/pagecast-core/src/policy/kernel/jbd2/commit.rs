@@ -11,10 +11,11 @@
 //! [`Requests`](crate::policy::kernel::ext4::rules::Requests) a commit passes the queue and takes a time.
 
 use crate::policy::kernel::ext4::rules::JournalRules;
-use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
+use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::settle;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Phase};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{DeviceId, Event, FileView, OperationId};
@@ -37,7 +38,13 @@ pub fn begin_commits(cx: &mut Context<'_>) -> Vec<OperationId> {
         let number = cx.tasks.new_number();
         cx.tasks.insert(number, Task::new(kind, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now));
         ready.push(number);
-        ready.extend(cx.ext4.journals[at].as_mut().expect("it is due").begin(cx.now));
+        let journal = cx.ext4.journals[at].as_mut().expect("it is due");
+        ready.extend(journal.begin(cx.now));
+        for writer in
+            cx.tasks.writers().filter(|writer| writer.run == Run::New && writer.file().device == device)
+        {
+            journal.goes_on(cx.now, writer.file(), writer.position);
+        }
     }
     ready
 }
@@ -154,19 +161,26 @@ fn wait_until(cx: &mut Context<'_>, operation: OperationId, until: Nanos) -> Nex
 fn write_data(cx: &mut Context<'_>, operation: OperationId, device: DeviceId) -> u32 {
     let journal = cx.ext4.journal(device).expect("what commits is a journal");
     let committing = journal.committing.as_ref().expect("it is under way");
-    let mut files: Vec<FileView> = committing.transaction.allocated.values().copied().collect();
-    files.sort_unstable_by_key(|file| file.id);
-    files.into_iter().map(|file| u32::from(write_file(cx, operation, &file))).sum()
+    let mut files: Vec<(FileView, u64)> = committing.transaction.allocated.values().copied().collect();
+    files.sort_unstable_by_key(|(file, _)| file.id);
+    files.into_iter().map(|(file, from)| u32::from(write_file(cx, operation, &file, from))).sum()
 }
 
-/// Writes the dirty pages of a file (`ext4_journal_submit_inode_data_buffers`); true if the commit has to wait for them.
-fn write_file(cx: &mut Context<'_>, operation: OperationId, file: &FileView) -> bool {
+/// Writes the dirty pages of a file from a byte on (`ext4_journal_submit_inode_data_buffers`, `jbd2_journal_inode_ranged_write`); true if
+/// the commit has to wait for them.
+fn write_file(cx: &mut Context<'_>, operation: OperationId, file: &FileView, from: u64) -> bool {
+    let from = from / PAGE * PAGE;
     cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
-    let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
+    let dirty = cx.pages.dirty().ranges_within(file.id, from, u64::MAX);
     if dirty.total() == 0 {
-        return cx.block.queue(file.device).wait_for(file.id, operation);
+        return cx.block.queue(file.device).wait_within(file.id, (from, u64::MAX), operation);
     }
-    cx.flushers.flusher_of(cx.write_back, file).write_range(file.id, WHOLE, dirty, Until::Written(operation));
+    cx.flushers.flusher_of(cx.write_back, file).write_range(
+        file.id,
+        (from, u64::MAX),
+        dirty,
+        Until::Written(operation),
+    );
     cx.ext4.has_sent.push(file.device);
     true
 }
