@@ -81,9 +81,8 @@ impl Ext4 {
         };
         let later = commits_of_calls((from, end, piece), file.size.0, what, flush, tick);
         let first = u64::from(journal.tid_of(file.id, what).is_some());
-        if first > 0 && journal.committing.is_none() {
-            journal.begin(now);
-            journal.end();
+        if first > 0 {
+            journal.commit_at_once(now);
         }
         let waits = Waits { journal: commit, flush, ..Waits::default() };
         waits.times(later.max(first), (end - from).div_ceil(piece))

@@ -74,14 +74,15 @@ fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let is_by_requests = cx.block.devices.has(&file);
     let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed, is_by_requests);
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
-    spent.add(part, cx.block.seek(&file, (start, end)));
+    if !is_by_requests {
+        spent.add(part, cx.block.seek(&file, (start, end)));
+    }
     if let Past::Write { durable } = past {
         let waits = after_writes(cx, operation, (start, end), durable);
         spent.add(Part::Journal, waits.journal);
-        spent.add(Part::DeviceWrite, waits.flush);
-        if is_by_requests && durable.is_none() {
-            spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed, true);
-        }
+        // The disk's own time is that of its requests.
+        let flush = if is_by_requests && durable.is_none() { Nanos::ZERO } else { waits.flush };
+        spent.add(Part::DeviceWrite, flush);
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.outcome.parts.add_all(&spent);
