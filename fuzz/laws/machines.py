@@ -18,6 +18,8 @@ def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
         machine["memory"]["per_thread"] = chance.rate(500 * MB, 6_000 * MB)
     if chance.seldom():
         machine["memory"]["nodes"] = 2
+    if chance.seldom():
+        machine["memory"]["l2"] = Size(chance.one_of(256, 512, 1024, 2048) << 10)
     machine["memory"]["cost"] = cost(chance)
     machine["disk"] = {name: disk(chance, machine["kernel"]["version"]) for name in names}
     machine["mount"] = {f"/{name}": mount(chance, name) for name in names}
@@ -82,6 +84,7 @@ COSTS = {
     "page_reported": (200, 4 * US),
     "page_remote": (50, 500),
     "page_remote_read": (50, 500),
+    "page_l2_miss": (50, 2 * US),
 }
 
 
