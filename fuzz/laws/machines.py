@@ -3,7 +3,22 @@
 from fuzz.laws.chance import MB, MS, US, Chance
 from fuzz.laws.document import Rate, Size, Table, Time
 
-VERSIONS = ("3.10", "4.4", "4.12", "4.18", "5.4", "5.15", "6.1", "6.6", "6.8", "6.12", "6.15", "6.18")
+VERSIONS = (
+    "2.6.27",
+    "3.1",
+    "3.10",
+    "4.4",
+    "4.12",
+    "4.18",
+    "5.4",
+    "5.15",
+    "6.1",
+    "6.6",
+    "6.8",
+    "6.12",
+    "6.15",
+    "6.18",
+)
 LEAST_WITH_GENERATIONS = VERSIONS.index("6.1")
 
 
@@ -131,7 +146,7 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
             return {"write_cache": {"size": chance.size(10 * MB, 2000 * MB), "rate": faster}}
         case "unevenness":
             return {"unevenness": chance.one_of(0.1, 0.3)}
-        case "wbt" if version not in ("3.10", "4.4"):
+        case "wbt" if version not in ("2.6.27", "3.1", "3.10", "4.4"):
             return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
         case "limits":
             return {"max_ratio": chance.one_of(5, 20, 50), "strict_limit": chance.one_of(True, False)}

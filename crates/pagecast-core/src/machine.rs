@@ -18,7 +18,7 @@ pub use cawl::CawlParameters;
 pub use disk::{Bdi, Disk, Scheduler, WriteCache};
 pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
 pub use journal::{DataMode, Journal};
-pub use kernel::{Kernel, Lru, VmSettings};
+pub use kernel::{Kernel, Lru, VmSettings, version_name};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 

@@ -96,6 +96,45 @@ fn without_delayed_allocation_a_commit_writes_the_new_data_of_others_first() {
     assert!(fsync(&["machine.mount./data.type=ext3", "machine.mount./data.journal.data='writeback'"]) < 0.01);
 }
 
+/// `fs/ext3/inode.c: ext3_ordered_write_end`: blocks that are there are ordered, too, until Linux 4.3.
+#[test]
+fn the_driver_of_ext3_writes_overwritten_data_before_a_commit() {
+    let fsync = |version: &str, data: &str| {
+        let keys = ["type=ext3", "journal.barrier=false", &format!("journal.data='{data}'")]
+            .map(|key| format!("machine.mount./data.{key}"));
+        let case = keys.iter().fold(journaled("{}"), |case, key| case.set(key));
+        let case =
+            case.set(&format!("machine.kernel.version={version}")).cached("/data/big", "200 MB", "200 MB");
+        case.process("p", &["write = '/data/big', size = '200 MB', offset = '0 B'", APPEND, FSYNC])
+            .run("kernel")
+            .seconds("p", 2)
+    };
+    for version in ["2.6.27", "4.2"] {
+        assert!(fsync(version, "ordered") > 1.5, "{version}: {} s", fsync(version, "ordered"));
+        assert!(fsync(version, "writeback") < 0.01);
+    }
+    assert!(fsync("4.3", "ordered") < 0.01);
+}
+
+/// One file and no other writer: its fsync writes its data in any case.
+#[test]
+fn ordered_and_writeback_take_the_same_time_for_one_file_alone() {
+    for (version, kind) in [("2.6.27", "ext3"), ("6.12", "ext3"), ("6.12", "ext4")] {
+        let seconds = |data: &str| {
+            let keys = [format!("type={kind}"), format!("journal.data='{data}'")]
+                .map(|key| format!("machine.mount./data.{key}"));
+            let case = keys.iter().fold(journaled("{}"), |case, key| case.set(key));
+            let write = "write = '/data/g', size = '300 MB', call = '8 KiB'";
+            case.set(&format!("machine.kernel.version={version}"))
+                .process("p", &[write, FSYNC])
+                .run("kernel")
+                .end("p", 1)
+        };
+        let [ordered, writeback] = ["ordered", "writeback"].map(seconds);
+        assert!((ordered / writeback - 1.0).abs() < 0.005, "{kind}, {version}: {ordered} and {writeback} s");
+    }
+}
+
 #[test]
 fn journaled_data_is_written_twice_and_a_writer_waits_for_room() {
     let run = |data: &str| {

@@ -46,7 +46,7 @@ STUDIES: Final = {
     "kernel-law": Entry(
         "pagecast.studies.kernel_law",
         "printed events and limits of the throttling law, and published throughputs",
-        "law or throughput",
+        "law, throughput or foreground",
     ),
     "nvme-note": Entry(
         "pagecast.studies.notes.nvme",

@@ -169,6 +169,14 @@ def test_a_case_is_really_simulated(folder):
     assert one.forecast == pytest.approx(1.0, abs=0.03)
 
 
+def test_cases_before_the_law_are_forecast_by_its_rules(folder):
+    (case,) = throughput.cases(folder, "foreground")
+    assert 'machine.kernel.version="3.1"' in case.overrides
+    assert 'machine.kernel.version="3.2"' in throughput.cases(folder)[0].overrides
+    (one,) = throughput.forecast([case], (), throughput.simulate_case)
+    assert one.forecast == pytest.approx(1.0, abs=0.03)
+
+
 def test_the_outcome_is_printed_reported_and_json(folder, tmp_path):
     outcome = kernel_law.run(data=folder, simulate=simulated, command="a test")
     console = Console(file=io.StringIO(), width=100)
@@ -180,7 +188,8 @@ def test_the_outcome_is_printed_reported_and_json(folder, tmp_path):
     outcome.write_report(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text().count("<svg") == 2
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
-    assert len(document["rows"]) == 4
+    assert [row["experiment"] for row in document["rows"]] == ["throughput"] * 4 + ["foreground"]
+    assert "Before the law, on Linux 3.1, the forecast differs by" in " ".join(conclusion(outcome))
     assert document["events"][0]["task_ratelimit_pages_per_s"] == 15898
 
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST};
+use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST, version_name};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -92,7 +92,7 @@ fn shown(schema: &'static Schema, held: Vec<(&'static str, Held)>) -> Vec<(&'sta
 /// A value as a file has it.
 fn written(kind: &Kind, value: &Held) -> String {
     match (kind, value) {
-        (_, Held::Version(major, minor)) => quoted(&format!("{major}.{minor}")),
+        (_, Held::Version(major, minor)) => quoted(&version_name((*major, *minor))),
         (_, Held::Size(bytes)) => size(*bytes),
         (_, Held::Rate(value)) => rate(*value),
         (_, Held::Time(value)) => time(*value),
@@ -337,6 +337,12 @@ latency = "20000 ns"
 
     fn curves() -> impl Strategy<Value = Vec<(u32, BytesPerSecond)>> {
         prop::collection::btree_map(1_u32..100, rates(), 0..4).prop_map(|map| map.into_iter().collect())
+    }
+
+    #[test]
+    fn a_version_of_2_6_has_three_numbers() {
+        let written = |version| written(&Kind::Version, &Held::Version(version, 32));
+        assert_eq!([2, 3].map(written), ["\"2.6.32\"", "\"3.32\""]);
     }
 
     fn sizes() -> impl Strategy<Value = Bytes> {

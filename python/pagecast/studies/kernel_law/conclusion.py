@@ -1,10 +1,14 @@
 """Sums the study up in a few sentences."""
 
+from typing import Final
+
 import numpy as np
 
 from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 
 __all__ = ["conclusion"]
+
+STREAMS: Final = {True: "one stream", False: "several files"}
 
 
 def conclusion(outcome: KernelLawOutcome) -> tuple[str, ...]:
@@ -40,4 +44,14 @@ def conclusion(outcome: KernelLawOutcome) -> tuple[str, ...]:
                 "below the forecast on average: the model has neither seeks nor file systems, and no trend "
                 "there."
             )
+    if outcome.foreground:
+        away = {
+            kind: 100 * float(np.mean([abs(one.difference) for one in found]))
+            for kind in (True, False)
+            if (found := [one for one in outcome.foreground if one.case.has_no_seeks == kind])
+        }
+        each = " and ".join(
+            f"{away[kind]:.1f} % for {text}" for kind, text in STREAMS.items() if kind in away
+        )
+        sentences.append(f"Before the law, on Linux 3.1, the forecast differs by {each} on average.")
     return tuple(sentences)

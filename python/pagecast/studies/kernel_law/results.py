@@ -51,9 +51,9 @@ def _count(of: Iterable[bool]) -> str:
     return f"{sum(found)} of {len(found)}"
 
 
-def throughput_table(outcome: KernelLawOutcome) -> Table:
+def throughput_table(throughputs: Sequence[Throughput], title: str) -> Table:
     """Make the table of throughputs by limit, number of writers and file system."""
-    groups = by_limit(outcome.throughputs)
+    groups = by_limit(throughputs)
     filesystems = sorted({filesystem for _, _, filesystem in groups})
     lines: list[Sequence[str] | None] = []
     for limit, writers in dict.fromkeys((limit, writers) for limit, writers, _ in groups):
@@ -64,7 +64,7 @@ def throughput_table(outcome: KernelLawOutcome) -> Table:
         published = (_mean(found) for found in of.values())
         lines.append((str(limit), str(writers), *published, f"{np.mean(forecasts):.2f}"))
     return Table(
-        title="Written back, as a part of the most of the same disk and file system",
+        title=title,
         columns=("limit, MiB", "writers", *(f"{name}\npublished" for name in filesystems), "forecast"),
         rows=lines,
         text_columns=0,
@@ -76,7 +76,7 @@ def _mean(found: Sequence[Throughput]) -> str:
     return f"{np.mean([one.case.published for one in found]):.2f}" if found else ""
 
 
-def seeks_table(outcome: KernelLawOutcome) -> Table:
+def seeks_table(throughputs: Sequence[Throughput]) -> Table:
     """Make the table of differences where the disk has one stream to write, and where it must seek."""
     kinds = {
         "one stream: one writer or btrfs, limit of 8 MiB or more": True,
@@ -84,7 +84,7 @@ def seeks_table(outcome: KernelLawOutcome) -> Table:
     }
     rows = []
     for text, has_no_seeks in kinds.items():
-        of = [one.difference for one in outcome.throughputs if one.case.has_no_seeks == has_no_seeks]
+        of = [one.difference for one in throughputs if one.case.has_no_seeks == has_no_seeks]
         if of:
             rows.append((text, percent(float(np.mean(np.abs(of)))), percent(float(np.max(of))), str(len(of))))
     return Table(

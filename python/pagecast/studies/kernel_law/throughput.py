@@ -15,7 +15,7 @@ from pagecast.studies.kernel_law.tables import Record, read, whole
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["MIB", "Case", "Simulate", "Throughput", "by_limit", "cases", "forecast", "simulate_case"]
+__all__ = ["ERAS", "MIB", "Case", "Simulate", "Throughput", "by_limit", "cases", "forecast", "simulate_case"]
 
 TABLE: Final = "published_throughput.csv"
 COLUMNS: Final = (
@@ -38,7 +38,8 @@ COLUMNS: Final = (
     "value",
 )
 
-WITH_THE_LAW: Final = "IO-less"
+ERAS: Final = {"throughput": ("IO-less", "3.2"), "foreground": ("foreground writeback", "3.1")}
+"""For each experiment how its kernels hold writers back, in the words of the table, and their version."""
 
 DISK_MIB_PER_S: Final = 60.0
 """Rate of the disk of the scenario, about that of the mails."""
@@ -76,6 +77,7 @@ class Case:
     background: str
     published_mib_per_s: float
     most_mib_per_s: float
+    version: str = ERAS["throughput"][1]
 
     @property
     def name(self) -> str:
@@ -117,6 +119,7 @@ class Case:
             f'parameter.call="{self.call_bytes} B"',
             f'parameter.size="{round(bytes_each)} B"',
             f'machine.memory.size="{self.memory_mib} MiB"',
+            f'machine.kernel.version="{self.version}"',
         )
 
 
@@ -138,24 +141,25 @@ Simulate = Callable[[Case, tuple[str, ...]], "Result"]
 """Like `simulate_case`; tests put their own in its place."""
 
 
-def cases(folder: Path) -> list[Case]:
-    """Read the published cases with `dd` on one disk, the law in force.
+def cases(folder: Path, experiment: str = "throughput") -> list[Case]:
+    """Read the published cases with `dd` on one disk, of the kernels of an experiment.
 
     Raises
     ------
     StudyError
         The table is not there or cannot be understood.
     """
-    chosen = [record for record in read(folder, TABLE, COLUMNS) if _is_compared(record)]
+    throttling, version = ERAS[experiment]
+    chosen = [record for record in read(folder, TABLE, COLUMNS) if _is_compared(record, throttling)]
     most: dict[tuple[str, ...], float] = {}
     for record in chosen:
         most[_disk(record)] = max(_value(record), most.get(_disk(record), 0.0))
-    return [_case(record, most[_disk(record)]) for record in chosen]
+    return [_case(record, most[_disk(record)], version) for record in chosen]
 
 
-def _is_compared(record: Record) -> bool:
+def _is_compared(record: Record, throttling: str) -> bool:
     return (
-        record["throttling"].startswith(WITH_THE_LAW)
+        record["throttling"].startswith(throttling)
         and record["workload"] == "sequential dd"
         and record["metric"] == "write_bandwidth"
         and (record["storage"], record["n_disks"]) == ("hdd", "1")
@@ -177,7 +181,7 @@ def _value(record: Record) -> float:
     return value
 
 
-def _case(record: Record, most_mib_per_s: float) -> Case:
+def _case(record: Record, most_mib_per_s: float, version: str) -> Case:
     memory = "mem_limit_mib" if record["mem_limit_mib"] else "mem_class_mib"
     memory_mib = whole(record, memory, TABLE)
     if record["dirty_limit_bytes"]:
@@ -197,6 +201,7 @@ def _case(record: Record, most_mib_per_s: float) -> Case:
         record["background_bytes"] or f"{record['background_ratio_percent']}%",
         _value(record),
         most_mib_per_s,
+        version,
     )
 
 

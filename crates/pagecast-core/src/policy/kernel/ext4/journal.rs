@@ -95,6 +95,8 @@ impl Journal {
             let from = std::mem::replace(&mut inode.allocated, end);
             inode.grown = running;
             self.running.allocate(now, file, from);
+        } else if self.orders_all_data() {
+            self.running.order(now, file, 0);
         } else if is_new_tick {
             self.running.change(now, file);
         }
@@ -110,9 +112,20 @@ impl Journal {
         }
     }
 
-    /// Notes that a write which makes its file longer goes on at a byte, while another transaction has begun.
-    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64) {
+    /// True if a commit writes all dirty data of the files that were written.
+    fn orders_all_data(&self) -> bool {
+        self.rules.requests.is_some_and(|requests| requests.writes_data_first() && requests.orders_all_data)
+    }
+
+    /// Notes that a write goes on at a byte while another transaction has begun. `grows` if it makes its file longer.
+    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64, grows: bool) {
         let running = self.running_tid;
+        if !grows {
+            if self.orders_all_data() {
+                self.running.order(now, file, 0);
+            }
+            return;
+        }
         if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
             self.inode(file).grown = running;
             self.running.allocate(now, file, at);

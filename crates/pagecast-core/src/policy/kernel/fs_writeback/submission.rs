@@ -175,6 +175,7 @@ impl Flushers {
             interval: config.host.vm.dirty_writeback,
             timers,
             requeue_has_cutoff: config.rules.requeue_has_cutoff,
+            chunk_follows_bandwidth: config.rules.chunk_follows_bandwidth,
         };
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
         let result = call(flusher, &mut by);
