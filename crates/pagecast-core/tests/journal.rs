@@ -135,6 +135,28 @@ fn ordered_and_writeback_take_the_same_time_for_one_file_alone() {
     }
 }
 
+/// That synchronous mode hides the mode of the journal, as a dissertation on Petri nets of ext3 says, is not jbd's rule: `data=journal` commits the
+/// data of each call, `ordered` only a new time in each tick.
+#[test]
+fn synchronous_writes_follow_the_mode_of_the_journal() {
+    let seconds = |data: &str| {
+        let case = journaled("{ barrier = false }")
+            .set("machine.kernel.version=2.6.27")
+            .set("machine.mount./data.type=ext3");
+        let case = case
+            .set(&format!("machine.mount./data.journal.data='{data}'"))
+            .cached("/data/g", "4 MiB", "4 MiB");
+        let write = "write = '/data/g', offset = '0 B', size = '4 MiB', call = '8 KiB'";
+        let run = case.process("p", &["open = '/data/g', flags = ['O_SYNC']", write]).run("kernel");
+        (run.seconds("p", 1), commits(&run))
+    };
+    let [ordered, writeback, journal] = ["ordered", "writeback", "journal"].map(seconds);
+    assert_eq!(ordered, writeback);
+    assert!(journal.0 > 1.2 * ordered.0, "{journal:?} and {ordered:?}");
+    assert_eq!(journal.1, 512);
+    assert!(ordered.1 < 512, "once for each tick of the clock");
+}
+
 #[test]
 fn journaled_data_is_written_twice_and_a_writer_waits_for_room() {
     let run = |data: &str| {

@@ -48,6 +48,11 @@ STUDIES: Final = {
         "printed events and limits of the throttling law, and published throughputs",
         "law, throughput or foreground",
     ),
+    "ext3": Entry(
+        "pagecast.studies.ext3",
+        "a dissertation's server with ext3: journal modes, block and file sizes, the L2 cache",
+        "tables, traces or figures",
+    ),
     "nvme-note": Entry(
         "pagecast.studies.notes.nvme",
         "five rates of a page cache benchmark on a fast NVMe disk",

@@ -2,3 +2,9 @@
 
 `loads` has its loads, `published` its figures; sources and pitfalls: README.md in this folder.
 """
+
+from pagecast.studies.ext3.study import STUDY
+
+__all__ = ["STUDY", "run"]
+
+run = STUDY.run
