@@ -17,8 +17,8 @@ pub trait Schedule {
     /// Notes that the disk has served a request.
     fn completed(&mut self, _now: Nanos, _request: &Request) {}
 
-    /// Of so many tags, those that writes may have (`limit_depth`).
-    fn most_writes(&self, tags: u32) -> u32 {
+    /// Of so many tags, those that requests of its direction may have when it asks for one (`limit_depth`).
+    fn limit_depth(&self, _request: &Request, tags: u32) -> u32 {
         tags
     }
 
