@@ -1,3 +1,4 @@
+mod oracle;
 mod spindle;
 
 use proptest::prelude::*;
@@ -175,7 +176,58 @@ fn a_budget_lets_so_many_bytes_pass_in_each_interval() {
     assert!((195..=215).contains(&megabytes), "100 MiB/s for 2 s: {megabytes}");
 }
 
+/// The value below which so much of a list is.
+fn percentile(mut values: Vec<u64>, part: f64) -> f64 {
+    values.sort_unstable();
+    let at = (values.len() as f64 * part) as usize;
+    values.get(at.min(values.len().saturating_sub(1))).map_or(0.0, |value| *value as f64)
+}
+
 proptest! {
+    #[test]
+    fn it_serves_random_mixes_as_the_oracle_does(
+        threads in prop::collection::vec(
+            (any::<bool>(), 1u64..70, 0usize..3, 1u32..9),
+            1..6,
+        ),
+        scheduler in prop::sample::select(vec![Scheduler::None, Scheduler::MqDeadline, Scheduler::Kyber]),
+        nr_requests in 2u32..24,
+        depth in 1u32..7,
+        time in 50_000u64..2_000_000,
+    ) {
+        let classes = [IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
+        let calls: Vec<oracle::Calls> = threads
+            .iter()
+            .map(|&(is_write, pages, class, depth)| oracle::Calls { is_write, bytes: pages << 12, class: classes[class], depth })
+            .collect();
+        let each: Vec<_> = calls
+            .iter()
+            .map(|calls| {
+                let direction = if calls.is_write { Direction::Write } else { Direction::Read };
+                (direction, calls.bytes, IoPriority { class: calls.class, level: 4 })
+            })
+            .collect();
+        let depths: Vec<u32> = calls.iter().map(|calls| calls.depth).collect();
+        let device = Device::new(settings(scheduler, nr_requests), Service::new(depth, Nanos(time)));
+        let ours = Threads::of(device, &each).run(&depths, 200);
+        let disk = oracle::Disk {
+            scheduler,
+            nr_requests: nr_requests as usize,
+            most: 124 << 10,
+            depth: depth as usize,
+            time,
+            submission: 5_000,
+            wake_up: 10_000,
+        };
+        let theirs = oracle::Oracle::run(disk, &calls, 200 * MS);
+        for (ours, theirs) in ours.latencies.into_iter().zip(theirs.latencies) {
+            let (count, expected) = (ours.len() as f64, theirs.len() as f64);
+            prop_assert!((count - expected).abs() <= (expected / 100.0).max(1.0), "{count} {expected}");
+            let (p99, expected) = (percentile(ours, 0.99), percentile(theirs, 0.99));
+            prop_assert!((p99 - expected).abs() <= expected / 10.0, "{p99} {expected}");
+        }
+    }
+
     #[test]
     fn nothing_is_lost_and_nothing_is_served_twice(
         calls in prop::collection::vec((0u32..4, any::<bool>(), 0u64..64, 1u64..400, 0u64..5000), 1..60),
