@@ -237,7 +237,7 @@ impl Schedule for Cfq {
                 self.expire(now, false);
             }
         }
-        if is_left && !self.active.is_some_and(|active| active.thread == thread) {
+        if is_left && self.active.is_none_or(|active| active.thread != thread) {
             self.queues.get_mut(&thread).expect("it was in flight").key = None;
         }
     }

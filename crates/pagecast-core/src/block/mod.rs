@@ -222,6 +222,7 @@ impl Device {
     fn fill(&mut self, now: Nanos) {
         while self.service.has_room() {
             let Some(request) = self.next.take().or_else(|| self.schedule.dispatch(now)) else { return };
+            self.schedule.started(now, &request);
             self.service.begin(now, request);
         }
         if self.next.is_none() && self.settings.scheduler != Scheduler::None {

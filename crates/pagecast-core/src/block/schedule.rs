@@ -14,6 +14,9 @@ pub trait Schedule {
     /// Gives out the next request.
     fn dispatch(&mut self, now: Nanos) -> Option<Request>;
 
+    /// Notes that the disk has begun to serve a request.
+    fn started(&mut self, _now: Nanos, _request: &Request) {}
+
     /// Notes that the disk has served a request.
     fn completed(&mut self, _now: Nanos, _request: &Request) {}
 

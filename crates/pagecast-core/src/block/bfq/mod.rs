@@ -353,13 +353,15 @@ impl Bfq {
         let served = &self.queues[&thread];
         let bears_all = served.raised.is_none() || !served.has_short_think_time;
         let fits = |queue: &Queue| {
-            let next = queue.next().filter(|next| next.sectors() <= queue.entity.budget_left())?.sectors();
-            let is_large = !self.is_rotational && next >= LARGE;
-            let limit = if is_large { served.inject_limit.min(1) } else { served.inject_limit };
-            (self.in_flight < limit && (bears_all || queue.raised.is_some())).then_some(())
+            let next = queue.next().map(Request::sectors);
+            next.filter(|next| *next <= queue.entity.budget_left()).is_some_and(|next| {
+                let is_large = !self.is_rotational && next >= LARGE;
+                let limit = if is_large { served.inject_limit.min(1) } else { served.inject_limit };
+                self.in_flight < limit && (bears_all || queue.raised.is_some())
+            })
         };
-        let active = self.queues.iter().filter(|(_, queue)| queue.entity.on == On::Active);
-        let (other, _) = active.filter(|(_, queue)| fits(queue).is_some()).next()?;
+        let mut active = self.queues.iter().filter(|(_, queue)| queue.entity.on == On::Active);
+        let (other, _) = active.find(|(_, queue)| fits(queue))?;
         self.injection.has_passed = true;
         Some(*other)
     }
@@ -583,7 +585,7 @@ impl Schedule for Bfq {
             return most;
         };
         let (weight, sum) = (queue.entity.weight, self.trees.weights_down_to(queue.entity.class));
-        let part = (u64::from(tags * per_word >> shift) * weight + sum / 2) / sum.max(1);
+        let part = (u64::from((tags * per_word) >> shift) * weight + sum / 2) / sum.max(1);
         let is_over = u64::from(queue.len() + queue.dispatched) >= part;
         if is_over { words.min(most) } else { most }
     }

@@ -134,6 +134,17 @@ fn bfq_protects_a_reader_that_has_begun_at_the_cost_of_a_writer() {
     assert!(alike.0 - then.0 > 1200 && alike.1 - then.1 > 900, "{alike:?} {then:?}");
 }
 
+/// Reads that take 3 ms in the disk miss their target of 2 ms, so that writes within theirs of 10 ms get fewer tokens.
+#[test]
+fn kyber_gives_writes_fewer_tokens_where_reads_miss_their_target() {
+    let reads = |scheduler| {
+        let slow = Device::new(settings(scheduler, 8), Service::new(4, Nanos(3 * MS)));
+        Threads::of(slow, &[WRITER, READER]).run(&[32, 1], 40_000).complete[1] as f64
+    };
+    let (kyber, deadline) = (reads(Scheduler::Kyber), reads(Scheduler::MqDeadline));
+    assert!(kyber > 1.2 * deadline, "{kyber} {deadline}");
+}
+
 #[test]
 fn a_starved_write_goes_after_two_batches_of_reads() {
     let run = Threads::of(

@@ -101,9 +101,9 @@ fn total(served: &[Served]) -> u64 {
 
 fn schedulers() -> [Box<dyn Schedule>; 5] {
     [
-        Box::new(Noop::default()),
-        Box::new(Deadline::default()),
-        Box::new(Anticipatory::default()),
+        Box::<Noop>::default(),
+        Box::<Deadline>::default(),
+        Box::<Anticipatory>::default(),
         Box::new(Cfq::new(true)),
         Box::new(Bfq::new(true, BytesPerSecond(131e6))),
     ]
@@ -133,7 +133,7 @@ fn a_reader_alone_is_as_fast_under_each() {
 #[test]
 fn the_disk_does_not_wait_for_one_who_thinks_long() {
     let slow = Stream { pause: 30 * MS, ..READER };
-    let served = serve(Box::new(Anticipatory::default()), &[slow, READER], 4000);
+    let served = serve(Box::<Anticipatory>::default(), &[slow, READER], 4000);
     assert!(served[1].requests > 4000, "{served:?}");
 }
 
@@ -144,7 +144,7 @@ fn deadline_bounds_the_wait_of_a_starved_read() {
         let far = Stream { gap: 4 << 20, ..READER };
         serve(schedule, &[far, ahead], 8000)[0]
     };
-    let deadline = beside(Box::new(Deadline::default()));
+    let deadline = beside(Box::<Deadline>::default());
     assert!(deadline.requests > 10 && deadline.longest < 700 * MS, "{deadline:?}");
 }
 
@@ -152,7 +152,7 @@ fn deadline_bounds_the_wait_of_a_starved_read() {
 fn deadline_lets_writes_go_after_two_batches_of_reads() {
     let writer = Stream { direction: Direction::Write, ..READER };
     let readers = Stream { depth: 64, ..READER };
-    let served = serve(Box::new(Deadline::default()), &[readers, writer], 4000);
+    let served = serve(Box::<Deadline>::default(), &[readers, writer], 4000);
     assert!(served[1].longest < 150 * MS && served[1].requests > 40, "{served:?}");
 }
 
