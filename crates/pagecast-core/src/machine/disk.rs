@@ -112,7 +112,7 @@ keys! {
         pub hw_queue_depth: Option<u32>,
         /// The order in which requests of direct I/O go to the disk
         ///
-        /// `/sys/block/*/queue/scheduler`. It needs `service`.
+        /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
         #[key(word::<Scheduler>(), default = Scheduler::None)]
         pub scheduler: Scheduler,
         /// Least that it reads or writes
@@ -160,13 +160,28 @@ pub enum Scheduler {
     MqDeadline,
     /// Tokens for reads and writes.
     Kyber,
-    /// Slices of time for threads, by their weights.
+    /// Budgets of sectors for threads, by their weights.
     Bfq,
+    /// Of the single queue: reads before writes, within deadlines.
+    Deadline,
+    /// Of the single queue: waits for the next read of a thread.
+    Anticipatory,
+    /// Of the single queue: slices of time for threads, by their priorities.
+    Cfq,
 }
 
 impl Word for Scheduler {
-    const ALL: &'static [Self] = &[Self::None, Self::MqDeadline, Self::Kyber, Self::Bfq];
-    const WORDS: &'static [&'static str] = &["none", "mq-deadline", "kyber", "bfq"];
+    const ALL: &'static [Self] = &[
+        Self::None,
+        Self::MqDeadline,
+        Self::Kyber,
+        Self::Bfq,
+        Self::Deadline,
+        Self::Anticipatory,
+        Self::Cfq,
+    ];
+    const WORDS: &'static [&'static str] =
+        &["none", "mq-deadline", "kyber", "bfq", "deadline", "anticipatory", "cfq"];
 }
 
 impl Disk {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::block::{Device, Direction, Request, RequestId, Service, Settings};
 use crate::machine::{Disk, FileSystem, Host, Mount, MountSource};
 use crate::policy::{FileId, FileView, OperationId};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 use crate::workload::IoPriority;
 
 /// The disks of a host that serve requests, by the number of the disk.
@@ -117,5 +117,10 @@ fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
     } else {
         service
     };
-    Some(Device::new(Settings { scheduler: disk.scheduler, nr_requests, max_sectors, submission }, service))
+    let (scheduler, is_rotational) = (disk.scheduler, disk.seek > Nanos::ZERO);
+    // As many requests as it serves at a time, within the rate of the machine file.
+    let at_once = f64::from(service.depth()) * max_sectors.0 as f64 / disk.service.as_seconds();
+    let peak_rate = BytesPerSecond(at_once.min(disk.write.0));
+    let settings = Settings { scheduler, nr_requests, max_sectors, submission, is_rotational, peak_rate };
+    Some(Device::new(settings, service))
 }
