@@ -146,7 +146,8 @@ def check_tracing() -> None:
 class Plan:
     """The plan and the needs of a run, known before anything is touched.
 
-    Programs are asked for all of their operations now.
+    Programs are asked for their operations now, for what they need, and once more as the run goes. Of one that
+    goes on until a time, or for more than 5 million operations, the needs are not known to the end.
 
     Parameters
     ----------
@@ -198,8 +199,13 @@ class Plan:
 
     @property
     def operations(self) -> int:
-        """How many operations all processes have together."""
+        """How many operations all processes have together, as far as they were asked."""
         return self._core.operations
+
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether a program goes on until a time, so that its needs are not known to the end."""
+        return self._core.is_open_ended
 
     @property
     def paths(self) -> dict[str, Path]:

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use numpy::PyArray1;
@@ -95,16 +95,22 @@ impl RunPlan {
         self.plan.memory().0
     }
 
-    /// How many operations all processes have together.
+    /// How many operations all processes have together, as far as they were asked.
     #[getter]
-    fn operations(&self) -> usize {
+    fn operations(&self) -> u64 {
         self.plan.operations()
+    }
+
+    /// Whether a program goes on until a time, so that its needs are not known to the end.
+    #[getter]
+    fn is_open_ended(&self) -> bool {
+        self.plan.is_open_ended()
     }
 
     /// The files: as the scenario calls them, and where they are in the folder.
     #[getter]
-    fn paths(&self) -> Vec<(&str, &Path)> {
-        self.plan.paths().collect()
+    fn paths(&self) -> Vec<(String, PathBuf)> {
+        self.plan.files().into_iter().map(|(path, within)| (path.to_string(), within)).collect()
     }
 
     /// Check that it can be run in a directory, and change nothing.
@@ -152,7 +158,7 @@ impl RunPlan {
             samples: measured.samples,
             trace: measured.trace,
             learnt: measured.learnt,
-            paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
+            paths: self.plan.paths().iter().map(ToString::to_string).collect(),
             file_system: measured.file_system.name(),
             prepared: measured.prepared,
             kept: measured.kept,

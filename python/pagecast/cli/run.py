@@ -115,6 +115,8 @@ def _tell(plan: "Plan", directory: Path) -> None:
     prepared, written, space, memory = map(
         format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
     )
+    if plan.is_open_ended:
+        written = "as much as they can in their time"
     free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
     click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
