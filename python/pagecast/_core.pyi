@@ -758,7 +758,12 @@ def check_tracing() -> None: ...
 @final
 class RunPlan:
     def __new__(
-        cls, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
+        cls,
+        scenario: Scenario,
+        *,
+        residency: str | None = None,
+        per_call: int | None = None,
+        record: str = "all",
     ) -> RunPlan: ...
     @property
     def prepared_bytes(self) -> int: ...

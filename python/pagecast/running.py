@@ -12,6 +12,7 @@ from pagecast.arguments import (
     check_flag,
     check_path,
     check_progress,
+    check_text,
     check_type,
     check_whole,
     check_word,
@@ -155,6 +156,7 @@ class Plan:
     residency : {"end", "operation"}, optional
         As for `simulate`.
     per_call : int, optional
+    record : str
         As for `run`.
 
     Raises
@@ -166,7 +168,12 @@ class Plan:
     """
 
     def __init__(
-        self, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
+        self,
+        scenario: Scenario,
+        *,
+        residency: str | None = None,
+        per_call: int | None = None,
+        record: str = "all",
     ) -> None:
         check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
         if per_call is not None:
@@ -175,7 +182,11 @@ class Plan:
                 raise ArgumentError(f"per_call={written(per_call)} is not a number of calls from 1")
         if residency is not None:
             check_word("residency", residency, RESIDENCIES)
-        self._core = _core.RunPlan(scenario._core, residency=residency, per_call=per_call)
+        if per_call is not None and check_text("record", record) != "all":
+            raise ArgumentError(f"per_call={per_call} needs a row of each operation; leave record={record!r} out")
+        self._core = _core.RunPlan(
+            scenario._core, residency=residency, per_call=per_call, record=check_text("record", record)
+        )
 
     @property
     def prepared_bytes(self) -> int:
@@ -266,6 +277,7 @@ def run(
     trace: bool = False,
     residency: str | None = None,
     per_call: int | None = None,
+    record: str = "all",
     progress: Stages | None = None,
 ) -> Measured:
     """Run a scenario for real: the same operations, by this machine's kernel.
@@ -291,6 +303,9 @@ def run(
     per_call : int, optional
         Note the time of every so many calls of each read and write, for the table `calls`; 1 is each call.
         Each time takes 16 bytes of memory, which are there before time 0.
+    record : str
+        As for `simulate`: "all" keeps a row of each operation, "slow:10ms" of those that take as long, and
+        "histogram" of the 100 slowest, so that memory does not grow with their number. All are counted.
     progress : callable, optional
         Called with the action, how much of it is done, and of how much (None if not known).
 
@@ -310,6 +325,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency, per_call=per_call).run(
+    return Plan(scenario, residency=residency, per_call=per_call, record=record).run(
         dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
     )

@@ -18,6 +18,7 @@ use crate::columns::Result;
 use crate::errors;
 use crate::quantity::one_of;
 use crate::scenario::Scenario;
+use crate::simulate::record_of;
 
 /// The model that the result of a run names.
 const MODEL: &str = "measured";
@@ -40,13 +41,15 @@ pub struct RunPlan {
 impl RunPlan {
     /// Ask all programs of a scenario for their operations.
     #[new]
-    #[pyo3(signature = (scenario, *, residency=None, per_call=None))]
+    #[pyo3(signature = (scenario, *, residency=None, per_call=None, record="all"))]
     fn new(
         py: Python<'_>,
         scenario: &Scenario,
         residency: Option<&str>,
         per_call: Option<NonZero<u64>>,
+        record: &str,
     ) -> PyResult<Self> {
+        let record = record_of(record)?;
         let machine_hash = scenario.machine_hash(py)?;
         let scenario = &scenario.core;
         let residency = match residency {
@@ -66,6 +69,7 @@ impl RunPlan {
             sources: &scenario.sources,
             looks_after_each: residency == Residency::Operation,
             per_call,
+            record,
         };
         let plan = Plan::of(&job).map_err(|error| errors::run(py, error))?;
         Ok(Self { plan, origin: scenario.origin.clone(), machine_hash })

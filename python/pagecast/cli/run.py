@@ -40,6 +40,14 @@ __all__ = ["command"]
     metavar="N",
     help="Note the time of every N calls of each read and write, for the table calls; 1 is each call.",
 )
+@click.option(
+    "--record",
+    type=options.Text(),
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+)
 @options.as_json
 @options.results
 def command(
@@ -53,6 +61,7 @@ def command(
     trace: bool,
     residency: str | None,
     per_call: int | None,
+    record: str,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -87,7 +96,7 @@ def command(
 
     if trace:
         check_tracing()
-    plan = Plan(loaded, residency=residency, per_call=per_call)
+    plan = Plan(loaded, residency=residency, per_call=per_call, record=record)
     for line in (*of_overrides(overrides), *of_sources(loaded)):
         click.echo(f"Note: {line}", err=True)
     _tell(plan, directory)

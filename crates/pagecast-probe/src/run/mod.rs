@@ -21,6 +21,7 @@ mod need;
 mod plan;
 mod prepare;
 mod process;
+mod record;
 mod refuse;
 mod row;
 mod sampler;
@@ -37,6 +38,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
+use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
@@ -197,9 +199,8 @@ fn execute(
     let sampler = Sampler::new(folder, plan.names.files(), &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
     let learnt = Learnt::of(folder);
-    let Ran { zero, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
+    let Ran { zero, end, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
-    let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
@@ -220,10 +221,12 @@ fn execute(
 /// The work of all threads.
 struct Ran {
     zero: Nanos,
+    /// The end of the last operation.
+    end: Nanos,
     /// Of each process.
     rows: Vec<Vec<Row>>,
     calls: Vec<CallRow>,
-    /// The calls of patterns.
+    /// The calls of patterns, and operations that need not have rows.
     counted: Counted,
     samples: Samples,
 }
@@ -274,15 +277,27 @@ fn run_threads(
         gate.open(zero);
         is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
         is_over.store(true, Ordering::Release);
-        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), Counted::default());
+        let is_all = plan.record != Record::All;
+        let counted = Counted { is_all, ..Counted::default() };
+        let mut end = Nanos::ZERO;
+        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), counted);
         for thread in threads {
-            let (of_process, its_calls, its_patterns) = thread.join().expect("a process does not panic");
-            rows.push(of_process);
-            calls.extend(its_calls);
-            counted.summary.add_all(its_patterns.summary);
-            counted.by_calls.extend(its_patterns.by_calls);
+            let done = thread.join().expect("a process does not panic");
+            end = end.max(done.end);
+            rows.push(done.rows);
+            calls.extend(done.calls);
+            counted.summary.add_all(done.counted.summary);
+            counted.by_calls.extend(done.counted.by_calls);
         }
-        Ok(Ran { zero, rows, calls, counted, samples: looking.join().expect("the sampler does not panic") })
+        record::slowest_of_all(plan.record, &mut rows);
+        Ok(Ran {
+            zero,
+            end,
+            rows,
+            calls,
+            counted,
+            samples: looking.join().expect("the sampler does not panic"),
+        })
     })?;
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());

@@ -8,6 +8,7 @@ use std::num::{NonZero, NonZeroU32};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
 use pagecast_core::scenario::Source;
 use pagecast_core::units::{Bytes, Nanos};
@@ -51,6 +52,8 @@ pub struct Job<'a> {
     pub looks_after_each: bool,
     /// Of every how many calls of a read or write the time is noted, if it is.
     pub per_call: Option<NonZero<u64>>,
+    /// Which operations have rows; with times of calls all have.
+    pub record: Record,
 }
 
 /// One operation, with the files that its paths name.
@@ -93,6 +96,7 @@ pub struct Plan {
     pub(super) tables: u32,
     pub(super) looks_after_each: bool,
     pub(super) per_call: Option<NonZero<u64>>,
+    pub(super) record: Record,
     pub(super) needs: Needs,
     mounts: Mounts,
 }
@@ -112,6 +116,7 @@ impl Plan {
             tables: 0,
             looks_after_each: job.looks_after_each,
             per_call: job.per_call,
+            record: if job.per_call.is_some() { Record::All } else { job.record },
             needs: Needs::default(),
             mounts: Mounts::new(job),
         };

@@ -33,6 +33,7 @@ use super::files::Files;
 use super::gate::Gate;
 use super::names::{NamedFile, Names};
 use super::plan::{Known, Plan, PlannedProcess, Step};
+use super::record::Recorded;
 pub(super) use super::row::Done;
 use super::row::{Row, Used};
 use crate::io::{Direction, Memory, Offsets, Open, Streams, Sync, Transfer, transfer_beyond};
@@ -82,9 +83,18 @@ pub(super) struct Runner<'a, I: Streams> {
     /// The files that stay mapped, and what bytes of mappings are copied from and to.
     mappings: FxHashMap<u32, Staying<I>>,
     mapping_memory: Option<Memory>,
-    /// The calls of patterns, by kind, and the operations that have them.
-    counted: Counted,
+    /// The operations that have ended, and the end of the last of them.
+    recorded: Recorded,
+    end: Nanos,
+}
+
+/// What a process has done.
+pub(super) struct Finished {
     pub rows: Vec<Row>,
+    pub calls: Vec<CallRow>,
+    /// The calls of patterns, by kind, and operations if not all have rows.
+    pub counted: Counted,
+    pub end: Nanos,
 }
 
 impl<'a, I: Streams> Runner<'a, I> {
@@ -117,8 +127,12 @@ impl<'a, I: Streams> Runner<'a, I> {
             streams: ProcessStreams::new(&process.survey).map_err(no_memory)?,
             mappings: FxHashMap::default(),
             mapping_memory: mapped::memory(process.survey.mapping_memory).map_err(no_memory)?,
-            counted: Counted::default(),
-            rows: Vec::with_capacity(process.survey.operations.min(MOST_ROWS) as usize),
+            recorded: Recorded::new(
+                at,
+                shared.plan.record,
+                process.survey.operations.min(MOST_ROWS) as usize,
+            ),
+            end: Nanos::ZERO,
         })
     }
 
@@ -167,7 +181,7 @@ impl<'a, I: Streams> Runner<'a, I> {
                 continue;
             }
             if matches!(step.operation.action, Action::Drain) {
-                self.drain(pool, &step)?;
+                self.drain(pool, index as u32, &step)?;
                 continue;
             }
             self.make_room(&step)?;
@@ -214,11 +228,11 @@ impl<'a, I: Streams> Runner<'a, I> {
     }
 
     /// Waits until nothing is under way, which takes its time.
-    fn drain(&mut self, pool: &mut Pool<'_, '_, I>, step: &Step) -> Result<(), Halt> {
+    fn drain(&mut self, pool: &mut Pool<'_, '_, I>, index: u32, step: &Step) -> Result<(), Halt> {
         let (before, start) = (Used::now(self.shared.io), self.now());
         self.end_all(pool)?;
         let (end, used) = (self.now(), Used::now(self.shared.io).since(before));
-        self.rows.push(Row::new(&step.operation.action, u32::MAX, &Done::default(), (start, end), used));
+        self.add(index, step, &Done::default(), (start, end), used);
         Ok(())
     }
 
@@ -240,8 +254,14 @@ impl<'a, I: Streams> Runner<'a, I> {
         let used = Used::now(io).since(before);
         Names::changed(&changed);
         drop(nobody_looks);
-        self.rows.push(Row::new(&step.operation.action, step.number(), &done?, (start, end), used));
+        self.add(index, step, &done?, (start, end), used);
         Ok(())
+    }
+
+    /// Writes down an operation that has ended.
+    fn add(&mut self, index: u32, step: &Step, done: &Done, time: (Nanos, Nanos), used: Used) {
+        self.end = self.end.max(time.1);
+        self.recorded.add(Row::new(&step.operation.action, (index, step.number()), done, time, used));
     }
 
     fn act(&mut self, index: u32, step: &Step) -> Result<Done, Halt> {
@@ -484,10 +504,11 @@ impl<'a, I: Streams> Runner<'a, I> {
         moved.map_err(|failure| self.not_moved(step, handle, what, failure))
     }
 
-    /// What the process has done, the times of its calls, and the calls of its patterns.
-    pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>, Counted) {
-        let calls = self.calls.rows(self.at as u32, &self.rows, self.zero);
-        (self.rows, calls, self.counted)
+    /// What the process has done.
+    pub fn into_done(self) -> Finished {
+        let (rows, counted) = self.recorded.in_order();
+        let calls = self.calls.rows(self.at as u32, &rows, self.zero);
+        Finished { rows, calls, counted, end: self.end }
     }
 
     fn length(&self, step: &Step, handle: &Handle<I::File>) -> Result<u64, Halt> {

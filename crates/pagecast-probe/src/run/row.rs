@@ -11,6 +11,8 @@ use crate::io::Io;
 /// One operation that has ended. Small, as there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
+    /// The number of the operation in its process.
+    pub index: u32,
     pub operation: &'static str,
     /// The number of its file.
     pub file: u32,
@@ -69,10 +71,10 @@ impl Used {
 }
 
 impl Row {
-    /// The row of an operation on the file of this number, between two times.
+    /// The row of an operation, by its number and that of its file, between two times.
     pub fn new(
         action: &Action,
-        file: u32,
+        (index, file): (u32, u32),
         done: &Done,
         (start, end): (Nanos, Nanos),
         mut used: Used,
@@ -85,6 +87,7 @@ impl Row {
         let whole = if has_calls { done.bytes } else { 0 };
         let (from_cache, from_device) = served(action, done, used);
         Self {
+            index,
             operation: action.name(),
             file,
             offset: done.offset,

@@ -86,7 +86,7 @@ fn operations(rows: &[Vec<Row>]) -> OperationTable {
         let row = &rows[process][index];
         table.process.push(process as u32);
         table.host.push(0);
-        table.index.push(index as u32);
+        table.index.push(row.index);
         table.operation.push(row.operation);
         table.path.push(row.file);
         table.offset.push(row.offset);
@@ -244,7 +244,7 @@ mod tests {
         let row = |(at, bytes): (u64, u64)| {
             let done = Done { bytes, ..Done::default() };
             let used = Used { processor: Nanos(1), run_queue: Nanos(3 * at), device_read: Bytes::ZERO };
-            Row::new(&actions[at as usize], 0, &done, (Nanos(10 * at), Nanos(10 * at + 8)), used)
+            Row::new(&actions[at as usize], (at as u32, 0), &done, (Nanos(10 * at), Nanos(10 * at + 8)), used)
         };
         let rows = [(0..).zip([450, 50, 500, 0, 70]).map(row).collect()];
         let details = details(&rows);

@@ -17,7 +17,7 @@ use super::{Done, Halt, Runner, Shared};
 use crate::io::{Cause, Direction, Failure, Memory, Offsets, Streams, Sync, Times, Transfer, transfer};
 use crate::run::break_off::Which;
 use crate::run::plan::{MOST_DEPTH, Step};
-use crate::run::row::{Row, Used};
+use crate::run::row::Used;
 
 /// So many threads are there before they are needed, at most.
 const MOST_READY: usize = 64;
@@ -128,13 +128,6 @@ impl<I: Streams> Runner<'_, I> {
         if pool.under_way == pool.threads {
             pool.start().map_err(|error| self.failed(&step, error))?;
         }
-        self.rows.push(Row::new(
-            &step.operation.action,
-            step.number(),
-            &Done::default(),
-            Default::default(),
-            Used::default(),
-        ));
         pool.under_way += 1;
         let job = Job { index, step, handle, work, zero: self.zero };
         assert!(pool.jobs.send(job).is_ok(), "the pool has the other end");
@@ -178,7 +171,7 @@ impl<I: Streams> Runner<'_, I> {
                 _ => Halt::Stopped,
             });
         }
-        self.rows[index] = Row::new(&step.operation.action, step.number(), &done, time, used);
+        self.add(index as u32, &step, &done, time, used);
         (self.shared.looks)(self.at as u32, index as u32, self.now());
         Ok(())
     }

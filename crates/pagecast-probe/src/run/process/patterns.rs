@@ -75,7 +75,7 @@ impl<I: Streams> Runner<'_, I> {
             if let Some((call, failure)) = one.failed {
                 return Err(self.not_moved(step, &handle, &transfer_of(&call, call.offset), failure));
             }
-            self.counted.summary.add_all(one.summary);
+            self.recorded.counted.summary.add_all(one.summary);
             done.bytes += one.bytes;
             if pattern.depth <= 1 {
                 done.slept += one.slept;
@@ -83,7 +83,7 @@ impl<I: Streams> Runner<'_, I> {
                 done.device_read += one.device_read;
             }
         }
-        self.counted.by_calls.insert((self.at as u32, index));
+        self.recorded.counted.by_calls.insert((self.at as u32, index));
         Ok(done)
     }
 

@@ -20,6 +20,10 @@ pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Ve
 /// All that a process has done.
 type Ran = (Vec<Row>, Vec<CallRow>, Counted);
 
+fn ran(done: Finished) -> Ran {
+    (done.rows, done.calls, done.counted)
+}
+
 fn run_timed(
     costs: Costs,
     files: &[InitialFile],
@@ -51,7 +55,7 @@ fn run_process(
     let mut runner = Runner::new(&shared, 0).unwrap();
     gate.open(mock.now());
     match runner.run() {
-        Ok(()) => Ok(runner.into_done()),
+        Ok(()) => Ok(ran(runner.into_done())),
         Err(Halt::Failed(error)) => Err(error),
         Err(Halt::Stopped) => panic!("nobody stops it"),
     }
@@ -109,7 +113,7 @@ fn waiting_is_called_by_what_is_waited_for() {
     let used = Used { processor: Nanos(3), run_queue: Nanos(1), device_read: Bytes(3) };
     let row = |action: &Action| {
         let done = Done { bytes: 2, ..Done::default() };
-        Row::new(action, 0, &done, (Nanos(5), Nanos(15)), used)
+        Row::new(action, (0, 0), &done, (Nanos(5), Nanos(15)), used)
     };
     let parts = row(&write("/data/f", 1, None)).parts();
     assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
@@ -479,7 +483,7 @@ fn processes_of_one_table_share_descriptors_and_the_last_one_closes_them() {
     gate.open(mock.now());
     let run = |at| {
         let mut runner = Runner::new(&shared, at).unwrap();
-        runner.run().map(|()| runner.into_done().0)
+        runner.run().map(|()| runner.into_done().rows)
     };
     run(0).unwrap();
     assert!(tables.get(0, Fd(3)).is_some(), "the other one may still use it");
