@@ -15,14 +15,11 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::num::NonZero;
-use std::sync::Arc;
 
-use pagecast_core::error::SimulationError;
 use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, Fd, OpenFlag, OpenFlags};
+use pagecast_core::workload::{Action, Buffer, OpenFlag};
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
@@ -31,7 +28,7 @@ use super::calls::{CallRow, Calls};
 use super::error::RunError;
 use super::files::Files;
 use super::gate::Gate;
-use super::names::{NamedFile, Names};
+use super::names::Names;
 use super::plan::{Known, Plan, PlannedProcess, Step};
 use super::record::Recorded;
 pub(super) use super::row::Done;
@@ -39,6 +36,7 @@ use super::row::{Row, Used};
 use crate::io::{Direction, Memory, Offsets, Open, Streams, Sync, Transfer, transfer_beyond};
 
 use self::asynchronous::{Pool, is_asynchronous};
+use self::descriptors::Generation;
 pub(super) use self::descriptors::{Handle, Tables};
 pub(super) use self::failures::Halt;
 use self::mapped::Staying;
@@ -74,8 +72,8 @@ pub(super) struct Runner<'a, I: Streams> {
     /// The paths that it has named so far.
     known: Known,
     buffer: Memory,
-    /// Files that are open without a descriptor, by their number, and the generation of the name when they were opened.
-    handles: FxHashMap<u32, (u32, Arc<Handle<I::File>>)>,
+    /// Files that are open without a descriptor, by their number.
+    handles: FxHashMap<u32, Generation<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
@@ -356,54 +354,6 @@ impl<'a, I: Streams> Runner<'a, I> {
             _ => unreachable!("all others have a file, or are none of a step"),
         }
         Ok(Done::default())
-    }
-
-    fn open(&self, step: &Step, file: &NamedFile, how: Open) -> Result<I::File, Halt> {
-        let open = || self.shared.io.open(&file.within, how);
-        let opened = if how.create { self.in_directory(&file.within, open) } else { open() };
-        opened.map_err(|error| self.failed(step, error))
-    }
-
-    /// The open file of a step: that of its descriptor, or of its path.
-    fn handle(&mut self, step: &Step, create: bool) -> Result<Arc<Handle<I::File>>, Halt> {
-        match (step.operation.fd, &step.file) {
-            (Some(fd), _) => self.behind(step, fd),
-            (None, Some(file)) => self.by_path(step, file, create),
-            (None, None) => unreachable!("who asks for a file has one"),
-        }
-    }
-
-    /// The open file of a descriptor.
-    fn behind(&self, step: &Step, fd: Fd) -> Result<Arc<Handle<I::File>>, Halt> {
-        self.shared.tables.get(self.process.table, fd).ok_or_else(|| self.not_open(step, fd))
-    }
-
-    /// The descriptor of a call that only a descriptor can have.
-    fn number_of(&self, step: &Step) -> Result<Fd, Halt> {
-        step.operation.fd.ok_or_else(|| {
-            let operation = step.operation.action.name();
-            self.workload(SimulationError::NoDescriptor { at: self.blame(step), operation })
-        })
-    }
-
-    /// A file that is open, or is opened now: no scenario has to say that. If its name stands for another one by now, that is opened.
-    fn by_path(&mut self, step: &Step, file: &NamedFile, create: bool) -> Result<Arc<Handle<I::File>>, Halt> {
-        let generation = file.generation();
-        let flags = match self.handles.get(&file.number) {
-            Some((opened, handle)) if *opened == generation => return Ok(handle.clone()),
-            Some((_, handle)) => handle.flags,
-            None => OpenFlags::default(),
-        };
-        let opened = self.open(step, file, Open { create, truncate: false, flags })?;
-        let handle = Handle::new(opened, flags);
-        self.handles.insert(file.number, (generation, handle.clone()));
-        Ok(handle)
-    }
-
-    fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
-        let handle = self.handle(step, false)?;
-        call(self.shared.io, &handle.file).map_err(|error| self.failed(step, error))?;
-        Ok(Done { flags: handle.flags, ..Done::default() })
     }
 
     fn read(

@@ -238,7 +238,7 @@ impl<'a> Surveying<'a> {
             Action::Read { offset, bytes, buffer, .. } => {
                 let position = fd.and_then(|fd| self.inodes.place(fd)).map_or(0, |place| place.0);
                 let begin = offset.unwrap_or(position);
-                let asked = bytes.map_or_else(|| self.to_end(number, inode, begin), |bytes| bytes.0);
+                let asked = bytes.map_or_else(|| self.read_to_end(number, inode, begin), |bytes| bytes.0);
                 self.note_calls(step, asked);
                 if buffer == Buffer::Fresh {
                     self.held += asked;
@@ -272,7 +272,7 @@ impl<'a> Surveying<'a> {
                 }
             }
             Action::Copy { offset, bytes, .. } => {
-                let asked = bytes.map_or_else(|| self.to_end(number, inode, offset), |bytes| bytes.0);
+                let asked = bytes.map_or_else(|| self.read_to_end(number, inode, offset), |bytes| bytes.0);
                 let to = step.target.as_ref().expect("a copy has two files");
                 let target = self.inodes.named(to.number, to.initial_size());
                 self.written(to.number, target, offset.saturating_add(asked), asked);
@@ -352,7 +352,7 @@ impl<'a> Surveying<'a> {
     }
 
     /// What is read at most of a file that is read up to its end.
-    fn to_end(&mut self, number: u32, inode: InodeId, offset: u64) -> u64 {
+    fn read_to_end(&mut self, number: u32, inode: InodeId, offset: u64) -> u64 {
         let length = self.length_with_others(number, inode);
         let assumed = self.survey.assumed.entry(number).or_default();
         *assumed = (*assumed).max(length);

@@ -8,7 +8,7 @@ use crate::run::plan::Job;
 use crate::run::testing::{file, job, process, read, write};
 use pagecast_core::result::Part;
 use pagecast_core::workload::{
-    AsyncBy, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, Operation, Order, Pattern, Process,
+    AsyncBy, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, OpenFlags, Operation, Order, Pattern, Process,
 };
 use std::path::Path;
 
