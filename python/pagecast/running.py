@@ -147,8 +147,8 @@ def check_tracing() -> None:
 class Plan:
     """The plan and the needs of a run, known before anything is touched.
 
-    Programs are asked for their operations now, for what they need, and once more as the run goes. Of one that
-    goes on until a time, or for more than 5 million operations, the needs are not known to the end.
+    Programs are asked for their operations now, for what they need, and once more as the run goes. Of one
+    that goes on until a time, or for more than 5 million operations, the needs are not known to the end.
 
     Parameters
     ----------
@@ -183,7 +183,9 @@ class Plan:
         if residency is not None:
             check_word("residency", residency, RESIDENCIES)
         if per_call is not None and check_text("record", record) != "all":
-            raise ArgumentError(f"per_call={per_call} needs a row of each operation; leave record={record!r} out")
+            raise ArgumentError(
+                f"per_call={per_call} needs a row of each operation; leave record={record!r} out"
+            )
         self._core = _core.RunPlan(
             scenario._core, residency=residency, per_call=per_call, record=check_text("record", record)
         )

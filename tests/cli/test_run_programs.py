@@ -1,4 +1,4 @@
-"""`pagecast run` of programs recorded here with strace: the same operations and bytes of each process as in the forecast."""
+"""`pagecast run` of programs recorded here with strace: operations and bytes as in the forecast."""
 
 import json
 import shutil

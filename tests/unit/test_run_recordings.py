@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 import pagecast as pc
+from pagecast.running import Plan
 from tests.disk import folder_on_disk
 
 
@@ -32,7 +33,7 @@ def test_a_runtime_that_nothing_paces_ends(there, tmp_path, engine):
     job = "[j]\ndirectory=/data\nrw=randrw\nsize=1m\nbs=4k\ntime_based\nruntime=1\n"
     (tmp_path / "time.fio").write_text(f"{job}ioengine={engine}\niodepth=4\n")
     scenario = pc.Scenario.from_workload(tmp_path / "time.fio", machine="wrench-cluster")
-    plan = pc.running.Plan(scenario, record="histogram")
+    plan = Plan(scenario, record="histogram")
     assert (plan.is_open_ended, plan.space_bytes) == (True, 1 << 20)
     result = plan.run(there)
     assert 1 <= result.end_s < 3
@@ -64,7 +65,7 @@ def test_a_program_is_asked_when_the_operation_before_has_ended(there):
             yield pc.sleep(0.05)
 
     scenario = pc.Scenario(pc.load_machine("wrench-cluster"), processes={"app": app})
-    plan = pc.running.Plan(scenario)
+    plan = Plan(scenario)
     assert (plan.operations, asked) == (6, [0, 1, 2])
     assert plan.run(there).operations["bytes"].tolist() == [1000, 0] * 3
     assert asked == [0, 1, 2] * 2, "once for its needs, and once as it goes"
@@ -77,7 +78,7 @@ def test_a_program_may_name_files_on_its_way(there):
         yield pc.write(f"/data/new{next(runs)}/f", size_bytes=1000)
 
     scenario = pc.Scenario(pc.load_machine("wrench-cluster"), processes={"app": app})
-    assert pc.run(scenario, dir=there).operations["path"].tolist() == ["/data/new1/f"]
+    assert pc.run(scenario, dir=there).operations["path"] == ["/data/new1/f"]
 
 
 def test_a_program_that_fails_on_its_way_is_named(there):
@@ -118,7 +119,7 @@ do = [
     { rmdir = "/data/d/empty" },
 ]
 """)
-    plan = pc.running.Plan(pc.Scenario.load(tmp_path / "names.toml"))
+    plan = Plan(pc.Scenario.load(tmp_path / "names.toml"))
     result = plan.run(there, keep=True)
     assert result.operations["bytes"].tolist() == [0, 30_000, 0, 30_000, 0, 0, 0, 0, 0, 10_000, 0, 0]
     kept = result.kept
@@ -136,7 +137,10 @@ do = [
         ('{ rename = "/data/x", to = "/data/y" }', "a rename of /data/x at"),
         ('{ mkdir = "/data/d" }, { mkdir = "/data/d" }', "mkdir of /data/d at"),
         ('{ write = "/data/d/f", size = "1 kB" }, { rmdir = "/data/d" }', "Directory not empty"),
-        ('{ link = "/data/in", to = "/data/in" }', "does a link to /data/in at"),
+        (
+            '{ write = "/data/f", size = "1 kB" }, { link = "/data/in", to = "/data/f" }',
+            "a link to /data/f at",
+        ),
         ('{ read = "/data/in", fd = 3 }', "a read of /data/in through descriptor 3 at"),
     ],
 )
