@@ -26,6 +26,19 @@ fn a_file_written_alone_pays_for_one_way_of_the_head() {
     assert!((0.0..0.02).contains(&more), "{more}");
 }
 
+/// A unit of write-back ends anywhere; the disks of an array go on together behind it.
+#[test]
+fn a_file_written_alone_on_an_array_pays_for_one_way_of_the_heads() {
+    let seconds = |rotation: bool| {
+        let case = linux().set("machine.disk.ssd.raid={ level = '0', disks = 3 }");
+        let case = if rotation { case.set(ROTATION) } else { case };
+        let write = "write = '/data/f', size = '400 MB', call = '1 MiB'";
+        case.process("p", &[write, "fsync = '/data/f'"]).run("kernel").all_seconds("p").iter().sum::<f64>()
+    };
+    let more = seconds(true) - seconds(false);
+    assert!((0.0..0.02).contains(&more), "{more}");
+}
+
 /// The callers of fsync take turns of a 32nd of the queue: 16 requests of 1280 KiB.
 #[test]
 fn files_written_at_once_pay_for_each_turn_unless_successive_writes_lie_side_by_side() {

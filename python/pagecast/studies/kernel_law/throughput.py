@@ -67,6 +67,9 @@ STORAGES: Final = {"hdd": "", "hdd_jbod": "JBOD", "hdd_raid0": "RAID 0"}
 LEAST_LIMIT: Final = 8 * MIB
 """With less, file systems are in each other's way, and btrfs keeps more for itself."""
 
+MOST_WRITERS: Final = 100
+"""On all disks together; forecasts of more take minutes each."""
+
 ONE_STREAM: Final = "one stream: one writer or btrfs, limit of 8 MiB or more"
 SEVERAL_FILES: Final = "several files, or a limit of 1 MiB"
 
@@ -224,7 +227,13 @@ def _is_compared(record: Record) -> bool:
         and record["metric"] == "write_bandwidth"
         and record["storage"] in STORAGES
         and (record["storage"] == "hdd") == (record["n_disks"] == "1")
+        and _writers(record) <= MOST_WRITERS
     )
+
+
+def _writers(record: Record) -> int:
+    each = whole(record, "n_disks", TABLE) if record["storage"] == "hdd_jbod" else 1
+    return each * whole(record, "n_writers", TABLE)
 
 
 def _machine(record: Record) -> tuple[str, ...]:

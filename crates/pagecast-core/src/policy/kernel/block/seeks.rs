@@ -57,9 +57,15 @@ impl Turning {
         host.disks.iter().enumerate().map(|(at, disk)| turning(at, disk)).collect()
     }
 
+    /// The part of each disk of an array in a range of bytes: they move together.
+    fn of_each_disk(&self, (at, bytes): (u64, u64)) -> (u64, u64) {
+        let first = at / self.members;
+        (first, (at + bytes) / self.members - first)
+    }
+
     /// Moves the head over a range of bytes that is read. Returns the seconds until it is at the first of them.
     pub fn read(&mut self, (at, bytes): (u64, u64)) -> f64 {
-        let (at, bytes) = (at / self.members, bytes.div_ceil(self.members));
+        let (at, bytes) = self.of_each_disk((at, bytes));
         let seconds = self.mechanics.positioning(self.head, at, 1, self.read);
         self.head = Some(at + bytes);
         seconds
@@ -73,9 +79,7 @@ impl Turning {
             Some(file) => layout.pieces(file, (start, end)),
             None => vec![layout.log(bytes, self.log)],
         };
-        // The disks of an array move together.
-        let of_each: Vec<(u64, u64)> =
-            pieces.iter().map(|(at, bytes)| (at / self.members, bytes.div_ceil(self.members))).collect();
+        let of_each: Vec<(u64, u64)> = pieces.into_iter().map(|piece| self.of_each_disk(piece)).collect();
         let seconds = self.mechanics.train(self.head, &of_each, self.write);
         self.head = of_each.last().map(|(at, bytes)| at + bytes);
         let rate = bytes as f64 / seconds;
