@@ -131,7 +131,7 @@ def disk(chance: Chance, version: str) -> Table:
     for key in chance.some_of(list(extras), 4):
         drawn[key] = extras[key]
     if chance.sometimes():
-        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits")
+        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid")
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
 
@@ -146,6 +146,19 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
             return {"write_cache": {"size": chance.size(10 * MB, 2000 * MB), "rate": faster}}
         case "unevenness":
             return {"unevenness": chance.one_of(0.1, 0.3)}
+        case "rotation":
+            average = chance.between(3 * MS, 12 * MS)
+            return {
+                "rotation": {
+                    "rpm": chance.one_of(5400, 7200, 10_000),
+                    "track_seek": chance.time(100 * US, MS),
+                    "average_seek": Time(average),
+                    "inner": chance.one_of(0.5, 1.0),
+                }
+            }
+        case "raid":
+            level = chance.one_of("jbod", "0", "1", "5", "6", "10")
+            return {"raid": {"level": level, "disks": 2 * chance.between(2, 5), "chunk": Size(64 << 10)}}
         case "wbt" if version not in ("2.6.27", "3.1", "3.10", "4.4"):
             return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
         case "limits":

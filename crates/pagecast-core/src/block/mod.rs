@@ -20,11 +20,14 @@ mod elevator;
 mod kyber;
 mod mq_deadline;
 mod none;
+mod raid;
 mod request;
+mod rotation;
 mod schedule;
 mod service;
 
 pub use self::request::{Direction, Request, RequestId};
+pub use self::rotation::Mechanics;
 pub use self::service::Service;
 
 use std::collections::{BTreeSet, VecDeque};

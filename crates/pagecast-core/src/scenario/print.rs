@@ -196,7 +196,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, WriteCache, WriteMode,
+        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, Raid, Rotation,
+        WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -389,10 +390,17 @@ latency = "20000 ns"
                 drain: cache.drain.map(|_| BytesPerSecond(disk.write.0 * slower)),
                 ..cache
             });
+            let rotation = disk.rotation.map(|rotation| Rotation {
+                track_seek: Nanos(rotation.track_seek.0 / 8),
+                average_seek: Nanos(rotation.average_seek.0.max(rotation.track_seek.0)),
+                full_seek: None,
+                ..rotation
+            });
+            let raid = disk.raid.map(|raid| Raid { disks: 2 * raid.disks.clamp(2, 9), ..raid });
             let burst = if write_cache.is_none() { disk.burst } else { Nanos::ZERO };
             let no_limiter = write_cache.is_none() && burst == Nanos::ZERO;
             let limit_interval = if no_limiter { disk.limit_interval } else { Nanos::ZERO };
-            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, bdi, ..disk }
+            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, rotation, raid, bdi, ..disk }
         }
     }
 

@@ -38,8 +38,7 @@ IN_FOREGROUND: Final = (
 )
 
 PITFALLS: Final = (
-    "The disk of the model is a rate: it has neither seeks nor requests, and a file system has no layout. "
-    "The forecast can only say whether throttling and flushing keep the disk busy.",
+    "The disks seek as data sheets of their class say. Free space and the places of metadata are not modelled.",
     "btrfs with a limit of 1 MiB writes next to nothing: it keeps more than that for itself.",
     "Published runs are single; the same case on near-identical kernels differs by 2.9 % on average.",
     "The kernels are 3.1 with the patches that became 3.2, and 3.1 itself before the law.",

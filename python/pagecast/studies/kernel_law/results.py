@@ -8,7 +8,7 @@ from pagecast.comparison.tables import percent
 from pagecast.report.document import Table
 from pagecast.studies.kernel_law.law import REAL_TOLERANCE
 from pagecast.studies.kernel_law.outcome import KernelLawOutcome
-from pagecast.studies.kernel_law.throughput import Throughput, by_limit
+from pagecast.studies.kernel_law.throughput import Throughput, by_kind, by_limit
 
 __all__ = ["law_table", "seeks_table", "throughput_table"]
 
@@ -77,19 +77,17 @@ def _mean(found: Sequence[Throughput]) -> str:
 
 
 def seeks_table(throughputs: Sequence[Throughput]) -> Table:
-    """Make the table of differences where the disk has one stream to write, and where it must seek."""
-    kinds = {
-        "one stream: one writer or btrfs, limit of 8 MiB or more": True,
-        "several files, or a limit of 1 MiB": False,
-    }
+    """Make the table of differences by what the disks have to write."""
     rows = []
-    for text, has_no_seeks in kinds.items():
-        of = [one.difference for one in throughputs if one.case.has_no_seeks == has_no_seeks]
-        if of:
-            rows.append((text, percent(float(np.mean(np.abs(of)))), percent(float(np.max(of))), str(len(of))))
+    for kind, of in by_kind(throughputs).items():
+        away = [one.difference for one in of]
+        # `no-cache` and `endless-cache` keep the disk busy.
+        rivals = [abs(1 - one.case.published) for one in of]
+        numbers = (np.mean(np.abs(away)), np.mean(away), np.max(np.abs(away)), np.mean(rivals))
+        rows.append((kind, *(percent(float(number)) for number in numbers), str(len(of))))
     return Table(
         title="Forecast less published, in % of the most",
-        columns=("what the disk writes", "mean", "greatest", "cases"),
+        columns=("what the disk writes", "mean", "mean with its sign", "greatest", "always busy", "cases"),
         rows=rows,
         text_columns=1,
     )

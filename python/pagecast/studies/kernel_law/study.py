@@ -16,7 +16,7 @@ __all__ = ["STUDY"]
 MODEL: Final = "kernel"
 """The law is that of one model."""
 
-MACHINE: Final = "one disk of 60 MiB/s"
+MACHINE: Final = "disks that turn 7200 times a minute"
 
 
 def _forecast(asked: Asked) -> KernelLawOutcome:
