@@ -49,6 +49,7 @@ def order(document: Table, result: Result) -> Iterator[str]:
         ("operations", result.operations["end_s"]),
         ("timeline", result.timeline["time_s"]),
         ("events", result.events["time_s"]),
+        ("bdi", result.bdi["time_s"]),
         ("devices", result.devices["time_s"]),
     ):
         if (np.diff(times) < 0).any():
@@ -88,7 +89,7 @@ def levels(document: Table, result: Result) -> Iterator[str]:
         yield from always("levels: both lists are the cache", on_lists, timeline)
         under = timeline["writeback_bytes"] <= timeline["dirty_bytes"]
         yield from always("levels: bytes under writeback are dirty", under, timeline)
-        devices = result.devices
+        devices = result.bdi
         under = devices["writeback_bytes"] <= devices["dirty_bytes"]
         yield from always("levels: bytes under writeback are dirty, of a device", under, devices)
 

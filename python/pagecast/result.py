@@ -17,7 +17,7 @@ __all__ = ["TABLES", "Columns", "Result", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 
-TABLES = ("operations", "parts", "latency", "rates", "timeline", "devices", "files", "events")
+TABLES = ("operations", "parts", "latency", "rates", "timeline", "bdi", "devices", "files", "events")
 """The names of the tables that are saved, the same in Python, CSV, Parquet and JSON."""
 
 _NOT_MODELLED = {"no-cache": ("cached", "dirty"), "endless-cache": ("dirty",)}
@@ -262,8 +262,18 @@ class Result:
         return self._core.changes_evenly
 
     @cached_property
-    def devices(self) -> Columns:
+    def bdi(self) -> Columns:
         """The kernel's estimates for each device over time; no rows under other models."""
+        return self._table("bdi")
+
+    @cached_property
+    def devices(self) -> Columns:
+        """What each disk does over time: requests, bytes, flushes, utilisation, depth and time in the queue.
+
+        Columns `time_s` (when a window starts), `window_s`, `host`, `device`, `reads`, `read_bytes`,
+        `writes`, `write_bytes`, `flushes`, `utilisation`, `mean_depth`, `max_depth`, `request_s` and `queue_s`. There
+        are at most 256 windows. Disks that are not used have no rows.
+        """
         return self._table("devices")
 
     @cached_property

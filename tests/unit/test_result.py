@@ -44,7 +44,7 @@ COLUMNS = {
         "cached_bytes",
         "dirty_bytes",
     ],
-    "devices": [
+    "bdi": [
         *(
             "time_s",
             "host",
@@ -59,6 +59,10 @@ COLUMNS = {
             "task_ratelimit_bytes_per_s",
         ),
         *("dirty_bytes", "writeback_bytes"),
+    ],
+    "devices": [
+        *("time_s", "window_s", "host", "device", "reads", "read_bytes", "writes", "write_bytes", "flushes"),
+        *("utilisation", "mean_depth", "max_depth", "request_s", "queue_s"),
     ],
     "files": [
         *("time_s", "process", "index", "path", "host"),

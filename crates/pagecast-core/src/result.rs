@@ -1,5 +1,6 @@
 //! Holds the result of a run as columns: operations, the parts of their durations, a timeline, file residency, events.
 
+mod bdi;
 mod devices;
 mod latency;
 mod merge;
@@ -9,9 +10,10 @@ mod summary;
 mod tables;
 mod timeline;
 
-pub use devices::{DeviceLevels, DeviceTable};
+pub use bdi::{BdiLevels, BdiTable};
+pub use devices::{DeviceTable, DeviceUse, Requests, Used};
 pub use latency::{Latencies, Latency, LatencyKey};
-pub(crate) use merge::{Merger, sort_devices, sort_events, sort_timeline};
+pub(crate) use merge::{Merger, sort_bdi, sort_devices, sort_events, sort_timeline};
 pub use parts::{Part, Parts};
 pub use rates::{Moved, RateKey, Rates};
 pub use summary::{Counted, Summary};

@@ -5,6 +5,7 @@ mod asynchronous;
 mod cawl;
 mod common;
 mod copies;
+mod devices;
 mod direct_io;
 mod dontcache;
 mod durability;

@@ -55,7 +55,12 @@ impl Service {
 
     /// True if it takes another request.
     pub(super) fn has_room(&self) -> bool {
-        self.served.len() + self.held.len() < self.depth as usize
+        self.under_way() < u64::from(self.depth)
+    }
+
+    /// The requests that it has.
+    pub(super) fn under_way(&self) -> u64 {
+        (self.served.len() + self.held.len()) as u64
     }
 
     /// Takes a request.

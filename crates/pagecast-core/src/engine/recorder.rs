@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::disks::Disk;
 use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
-    BlockTable, CgroupLevels, DeviceLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
-    Timeline, sort_devices, sort_events, sort_timeline,
+    BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
+    Timeline, sort_bdi, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::PatternCall;
@@ -65,7 +66,7 @@ pub(super) struct Recorder {
     of_files: Vec<Option<u32>>,
     timelines: Vec<Timeline<MemoryLevels>>,
     /// The samples by device. The devices of a host together have as many as its memory: `limit`.
-    of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
+    of_bdi: BTreeMap<Writing, Timeline<BdiLevels>>,
     limit: usize,
     record: Record,
     /// Under [`Record::Histogram`] no operation has a row that took no longer.
@@ -90,7 +91,7 @@ impl Recorder {
             known: Known::default(),
             of_files: Vec::new(),
             timelines,
-            of_devices: BTreeMap::new(),
+            of_bdi: BTreeMap::new(),
             limit,
             record,
             too_short: Nanos::ZERO,
@@ -198,9 +199,9 @@ impl Recorder {
     }
 
     /// Adds a sample of a device. The `devices` of a host share its samples.
-    pub(super) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
+    pub(super) fn bdi(&mut self, now: Nanos, writing: Writing, devices: usize, levels: BdiLevels) {
         let limit = self.limit / devices;
-        self.of_devices.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
+        self.of_bdi.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
     }
 
     pub(super) fn event(&mut self, happened: &Happened<'_>) {
@@ -271,10 +272,10 @@ impl Recorder {
         table.levels.push(levels);
     }
 
-    fn add_devices(&mut self) {
-        for (writing, timeline) in std::mem::take(&mut self.of_devices) {
+    fn add_bdi(&mut self) {
+        for (writing, timeline) in std::mem::take(&mut self.of_bdi) {
             let (device, cgroup) = (self.path(Some(&writing.device)), self.path(writing.cgroup.as_ref()));
-            let table = &mut self.result.devices;
+            let table = &mut self.result.bdi;
             let samples = timeline.into_samples();
             table.time.extend(samples.iter().map(|sample| sample.time));
             table.host.extend(std::iter::repeat_n(writing.host, samples.len()));
@@ -282,11 +283,30 @@ impl Recorder {
             table.cgroup.extend(std::iter::repeat_n(cgroup, samples.len()));
             table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
+        sort_bdi(&mut self.result.bdi);
+    }
+
+    fn add_devices(&mut self, disks: Vec<Disk>, end: Nanos) {
+        for disk in disks {
+            let rows = disk.used.rows(end);
+            if rows.is_empty() {
+                continue;
+            }
+            let device = self.path(Some(&disk.name));
+            let table = &mut self.result.devices;
+            for (time, window, used) in rows {
+                table.time.push(time);
+                table.window.push(window);
+                table.host.push(disk.host);
+                table.device.push(device);
+                table.used.push(used);
+            }
+        }
         sort_devices(&mut self.result.devices);
     }
 
     /// Returns the result of a run that ended at `end`.
-    pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
+    pub(super) fn finish(mut self, end: Nanos, disks: Vec<Disk>) -> SimulationResult {
         if self.record == Record::Histogram {
             self.result.operations.keep_longest(Record::SLOWEST);
         }
@@ -300,7 +320,8 @@ impl Recorder {
             table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
         sort_timeline(table);
-        self.add_devices();
+        self.add_bdi();
+        self.add_devices(disks, end);
         self.result.end = end;
         self.result
     }

@@ -17,7 +17,7 @@ pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
-use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
@@ -343,13 +343,35 @@ pub struct Event {
 
 /// The estimates of a device at this instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeviceSample {
+pub struct BdiSample {
     /// The device.
     pub device: DeviceId,
     /// The memory cgroup of the host, if that is kept apart.
     pub cgroup: Option<usize>,
     /// The estimates.
-    pub levels: DeviceLevels,
+    pub levels: BdiLevels,
+}
+
+/// Requests that a disk has moved since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedRequests {
+    /// How many.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a policy has on a disk beside its transfers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskLoad {
+    /// Requests that wait for the disk.
+    pub waiting: u64,
+    /// Requests that it serves one by one, and not as a transfer.
+    pub served: u64,
+    /// Those that it has served so: reads, then writes.
+    pub moved: [MovedRequests; 2],
+    /// Flushes that have begun.
+    pub flushes: u64,
 }
 
 /// The reason for which a policy refuses a request.
@@ -381,7 +403,7 @@ pub enum Command {
     /// Record an event.
     Tell(Event),
     /// Record a sample.
-    Sample(DeviceSample),
+    Sample(BdiSample),
 }
 
 /// Collects the commands of a policy; the engine carries them out when the policy has returned.
@@ -448,7 +470,7 @@ impl Actions {
     }
 
     /// Records the estimates of a device.
-    pub fn sample(&mut self, sample: DeviceSample) {
+    pub fn sample(&mut self, sample: BdiSample) {
         self.commands.push(Command::Sample(sample));
     }
 
@@ -619,6 +641,11 @@ pub trait Policy: Send {
 
     /// The cached bytes of a file.
     fn residency(&self, file: FileId) -> FileLevels;
+
+    /// What a disk of the host has to do beside transfers, if the policy keeps a queue for it.
+    fn disk_load(&self, _disk: usize) -> DiskLoad {
+        DiskLoad::default()
+    }
 
     /// The charges of each memory cgroup of the host, if the policy knows them.
     fn cgroups(&self) -> Vec<CgroupLevels> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 use super::timeline::TimelineTable;
@@ -52,7 +53,13 @@ impl Merger {
         whole.timeline.time.extend(time);
         whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.timeline.levels.extend(levels);
-        add_devices(&mut whole.devices, result.devices, hosts, &paths);
+        add_bdi(&mut whole.bdi, result.bdi, hosts, &paths);
+        let DeviceTable { time, window, host, device, used } = result.devices;
+        whole.devices.time.extend(time);
+        whole.devices.window.extend(window);
+        whole.devices.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.devices.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
+        whole.devices.used.extend(used);
         add_files(&mut whole.files, result.files, hosts, processes, &paths);
         add_events(&mut whole.events, result.events, hosts, processes, &paths);
         if whole.events.time.len() > 4 * EventTable::LIMIT {
@@ -70,6 +77,7 @@ impl Merger {
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
         sort_timeline(&mut self.result.timeline);
+        sort_bdi(&mut self.result.bdi);
         sort_devices(&mut self.result.devices);
         sort_files(&mut self.result.files);
         sort_events(&mut self.result.events);
@@ -110,7 +118,7 @@ fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u3
     to.active.extend(from.active);
 }
 
-fn add_devices(to: &mut DeviceTable, from: DeviceTable, hosts: &[u32], paths: &[u32]) {
+fn add_bdi(to: &mut BdiTable, from: BdiTable, hosts: &[u32], paths: &[u32]) {
     to.time.extend(from.time);
     to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
     to.device.extend(from.device.into_iter().map(|each| of_whole(paths, each)));
@@ -207,13 +215,25 @@ pub(crate) fn sort_timeline(table: &mut TimelineTable) {
 }
 
 /// Sorts by time, then by host; devices of a host stay as they were.
-pub(crate) fn sort_devices(table: &mut DeviceTable) {
+pub(crate) fn sort_bdi(table: &mut BdiTable) {
     let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     reorder(&mut table.time, &order);
     for column in [&mut table.host, &mut table.device, &mut table.cgroup] {
         reorder(column, &order);
     }
     reorder(&mut table.levels, &order);
+}
+
+/// Sorts by time, then by host; disks of a host stay as they were.
+pub(crate) fn sort_devices(table: &mut DeviceTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    for column in [&mut table.time, &mut table.window] {
+        reorder(column, &order);
+    }
+    for column in [&mut table.host, &mut table.device] {
+        reorder(column, &order);
+    }
+    reorder(&mut table.used, &order);
 }
 
 /// Sorts by time; the files at the end of the run come last.

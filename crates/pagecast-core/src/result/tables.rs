@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::parts::Parts;
 use super::summary::Counted;
@@ -26,6 +27,8 @@ pub struct SimulationResult {
     /// Memory of each host over time.
     pub timeline: TimelineTable,
     /// Writing to each device over time, under the kernel's own rules.
+    pub bdi: BdiTable,
+    /// What each disk does over time.
     pub devices: DeviceTable,
     /// The cached part of each file.
     pub files: FileTable,

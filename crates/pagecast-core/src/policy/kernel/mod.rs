@@ -146,7 +146,8 @@ use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
 use super::{
-    Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting, Undisturbed,
+    Actions, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting,
+    Undisturbed,
 };
 use crate::flow::{Completion, Progress};
 use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
@@ -360,6 +361,10 @@ impl Policy for Kernel {
         let [cached, dirty, active] =
             [lists.of_file(file), self.pages.dirty().of_file(file), lists.active_of_file(file)];
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
+    }
+
+    fn disk_load(&self, disk: usize) -> DiskLoad {
+        DiskLoad { flushes: self.ext4.flushes[disk], ..self.block.load(disk) }
     }
 
     fn cgroups(&self) -> Vec<CgroupLevels> {

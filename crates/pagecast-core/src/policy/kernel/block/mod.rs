@@ -17,7 +17,7 @@ use crate::machine::Host;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
-use crate::policy::{DeviceId, FileView};
+use crate::policy::{DeviceId, DiskLoad, FileView, MovedRequests};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos, earlier};
 
@@ -85,6 +85,17 @@ impl Block {
     pub fn next_completion(&self) -> Option<Nanos> {
         let of_queues = self.queues.iter().filter_map(Queue::next_completion).min();
         earlier(of_queues, self.devices.next_event())
+    }
+
+    /// What a disk has to do beside transfers, but for flushes.
+    pub fn load(&self, disk: usize) -> DiskLoad {
+        let mut load = DiskLoad { waiting: self.queues[disk].waiting(), ..DiskLoad::default() };
+        if let Some(device) = self.devices.get(disk) {
+            let (waiting, served) = device.depth();
+            (load.waiting, load.served) = (load.waiting + waiting, served);
+            load.moved = device.moved().map(|(requests, bytes)| MovedRequests { requests, bytes: bytes.0 });
+        }
+        load
     }
 
     /// True if pages of a file are being written to its device. A task that adds pages to the file then shares the lock of its page

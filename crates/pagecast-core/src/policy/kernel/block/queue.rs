@@ -116,6 +116,12 @@ impl Queue {
         limit - self.applied().checked_rem(swing).filter(|_| is_alone).unwrap_or(0)
     }
 
+    /// Returns how many requests wait behind the unit that the device writes. A flusher that is alone has submitted more than fits.
+    pub fn waiting(&self) -> u64 {
+        let first = self.front().filter(|_| self.transfer.is_some()).map_or(0, |unit| unit.room);
+        (self.bytes - first).min(self.capacity).div_ceil(self.request.max(1))
+    }
+
     /// Returns how many bytes each task submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
         (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))

@@ -28,6 +28,8 @@ pub struct Ext4 {
     pub(super) cpus: RunQueue,
     /// The devices to which journals have sent requests that are not submitted yet.
     pub(super) has_sent: Vec<DeviceId>,
+    /// The flushes of each disk's cache so far.
+    pub(super) flushes: Vec<u64>,
     pub(super) written_back: WrittenBack,
     pub(super) config: Arc<Config>,
 }
@@ -40,6 +42,7 @@ impl Ext4 {
             journals: rules.map(|rules| rules.map(Journal::new)).collect(),
             cpus: RunQueue::new(config.host.cores),
             has_sent: Vec::new(),
+            flushes: vec![0; config.host.disks.len()],
             written_back: WrittenBack::of(&config.host, prepared),
             config: config.clone(),
         }

@@ -83,7 +83,10 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             let flush = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.flush);
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
-                Some(_) if flushes && flush > Nanos::ZERO => wait_until(cx, operation, cx.now + flush),
+                Some(_) if flushes && flush > Nanos::ZERO => {
+                    cx.ext4.begin_flushes(device, 1);
+                    wait_until(cx, operation, cx.now + flush)
+                }
                 Some(_) => Next::Step,
             }
         }
