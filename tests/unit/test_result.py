@@ -44,6 +44,7 @@ COLUMNS = {
         "cached_bytes",
         "dirty_bytes",
     ],
+    "waits": ["process", "index", "part", "behind_process", "behind_path", "waited_s"],
     "bdi": [
         *(
             "time_s",

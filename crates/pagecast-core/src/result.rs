@@ -9,6 +9,7 @@ mod rates;
 mod summary;
 mod tables;
 mod timeline;
+mod waits;
 
 pub use bdi::{BdiLevels, BdiTable};
 pub use devices::{DeviceTable, DeviceUse, Requests, Used};
@@ -20,3 +21,4 @@ pub use summary::{Counted, Summary};
 pub use tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels, TimelineTable};
 pub(crate) use timeline::{SAMPLES, Timeline};
+pub use waits::WaitTable;

@@ -48,6 +48,7 @@ mod structure;
 mod syncing;
 mod tables;
 mod unevenness;
+mod waits;
 mod wrench_reads;
 mod wrench_writes;
 mod write_cache;

@@ -7,7 +7,7 @@ use numpy::PyArray1;
 use pagecast_core::result::{
     BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable, FileTable,
     KernelLevels, Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates, SimulationResult,
-    Summary, TimelineTable, Used,
+    Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -90,6 +90,7 @@ impl Result {
         match table {
             "operations" => columns.operations(&self.data.operations),
             "parts" => columns.parts(&self.data.operations),
+            "waits" => columns.waits(&self.data.waits),
             "timeline" => columns.timeline(&self.data.timeline),
             "bdi" => columns.bdi(&self.data.bdi),
             "devices" => columns.devices(&self.data.devices),
@@ -102,7 +103,7 @@ impl Result {
             "latency_parts" => columns.latency_parts(&self.summary(py).latency),
             "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
-                "there is no table {table:?}; choose one of operations, parts, timeline, bdi, devices, \
+                "there is no table {table:?}; choose one of operations, parts, waits, timeline, bdi, devices, \
                  files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
@@ -147,6 +148,16 @@ impl<'py> Columns<'_, 'py> {
         for part in Part::ALL {
             self.times(&format!("{}_s", part.name()), table.parts.iter().map(|parts| parts.get(part)))?;
         }
+        Ok(self.dict)
+    }
+
+    fn waits(self, table: &WaitTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("process", &self.data.processes, &table.process)?;
+        self.indices("index", &table.index)?;
+        self.words("part", &table.part)?;
+        self.names("behind_process", &self.data.processes, &table.behind_process)?;
+        self.names("behind_path", &self.data.paths, &table.behind_path)?;
+        self.times("waited_s", table.time.iter().copied())?;
         Ok(self.dict)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::disks::Disk;
+use super::running::Waited;
 use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
@@ -136,7 +137,8 @@ impl Recorder {
         index
     }
 
-    pub(super) fn operation(&mut self, ended: &Ended<'_>) {
+    /// Adds an operation that has ended; true if it has a row.
+    pub(super) fn operation(&mut self, ended: &Ended<'_>) -> bool {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
@@ -147,8 +149,8 @@ impl Recorder {
             self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
         }
         match self.record {
-            Record::Slow(least) if duration < least => return,
-            Record::Histogram if duration <= self.too_short => return,
+            Record::Slow(least) if duration < least => return false,
+            Record::Histogram if duration <= self.too_short => return false,
             Record::Histogram if self.result.operations.end.len() >= 2 * Record::SLOWEST => {
                 self.too_short = self.result.operations.keep_longest(Record::SLOWEST);
             }
@@ -167,6 +169,19 @@ impl Recorder {
         table.from_cache.push(ended.outcome.from_cache.0);
         table.from_device.push(ended.outcome.from_device.0);
         table.parts.push(*parts);
+        true
+    }
+
+    /// Adds whom an operation with a row has waited behind.
+    pub(super) fn wait(&mut self, of: (u32, u32), wait: &Waited, file: Option<(FileId, &Arc<str>)>) {
+        let path = file.map_or(u32::MAX, |(file, path)| self.path_of(file, path));
+        let table = &mut self.result.waits;
+        table.process.push(of.0);
+        table.index.push(of.1);
+        table.part.push(wait.part.name());
+        table.behind_process.push(wait.process.unwrap_or(u32::MAX));
+        table.behind_path.push(path);
+        table.time.push(wait.time);
     }
 
     /// The calls of an operation count instead of it; `of` is its process and its index. Gives the number of its path for [`Self::call`].
@@ -311,6 +326,7 @@ impl Recorder {
             self.result.operations.keep_longest(Record::SLOWEST);
         }
         self.result.operations.sort();
+        self.result.keep_waits_of_rows();
         sort_events(&mut self.result.events);
         let table = &mut self.result.timeline;
         for (host, timeline) in (0_u32..).zip(std::mem::take(&mut self.timelines)) {

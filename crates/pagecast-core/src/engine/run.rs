@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::agenda::{Agenda, Wake};
 use super::disks::Disks;
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Kiocbs, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::slots::Scheduler;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
@@ -15,8 +15,10 @@ use crate::flow::{Completion, FlowSpec, Network, Path, Progress};
 use crate::fs::nfs::{Nfs, Stage};
 use crate::fs::{Namespace, Paths};
 use crate::machine::Machine;
-use crate::policy::{Actions, BdiSample, Command, DeviceId, Event, OperationId, Outcome, Policy, Request};
-use crate::result::SimulationResult;
+use crate::policy::{
+    Actions, BdiSample, Behind, Command, DeviceId, Event, OperationId, Outcome, Policy, Request,
+};
+use crate::result::{Part, SimulationResult};
 use crate::scenario::{Residency, Scenario};
 use crate::stop;
 use crate::units::{Nanos, earlier};
@@ -344,6 +346,7 @@ impl<N: Network> Engine<'_, N> {
             },
             Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
+            Command::Waited(operation, part, behind) => self.note_wait(operation, part, behind),
             Command::Tell(event) => self.record_event(host, event),
             Command::Sample(sample) => self.record_bdi(host, sample),
         }
@@ -383,6 +386,15 @@ impl<N: Network> Engine<'_, N> {
             Some((transfer, _)) => Some(self.nfs.operation(transfer).0),
             None => Some(operation.0),
         }
+    }
+
+    /// An operation has waited behind somebody: kept until it ends.
+    fn note_wait(&mut self, operation: OperationId, part: Part, behind: Behind) {
+        let Some(at) = self.process_behind(operation) else { return };
+        let process =
+            behind.process.and_then(|other| self.process_behind(other)).map(|other| self.owner(other));
+        let wait = Waited { part, process, file: behind.file, time: behind.time };
+        self.processes[at as usize].add_wait(wait);
     }
 
     fn record_event(&mut self, host: u32, event: Event) {

@@ -352,6 +352,17 @@ pub struct BdiSample {
     pub levels: BdiLevels,
 }
 
+/// A time that an operation has waited behind somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The operation of a process that wrote the bytes last, or asked for them; nothing if nobody is known.
+    pub process: Option<OperationId>,
+    /// Their file; nothing for a journal.
+    pub file: Option<FileId>,
+    /// How long.
+    pub time: Nanos,
+}
+
 /// Requests that a disk has moved since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovedRequests {
@@ -400,6 +411,8 @@ pub enum Command {
     Refuse(OperationId, Refusal),
     /// Call the policy again at this instant, when everything else that is due has been done.
     GiveWay(u64),
+    /// A part of the time of an operation under way was spent behind somebody.
+    Waited(OperationId, Part, Behind),
     /// Record an event.
     Tell(Event),
     /// Record a sample.
@@ -447,6 +460,11 @@ impl Actions {
     /// Reports an operation as done.
     pub fn done(&mut self, operation: OperationId, outcome: Outcome) {
         self.commands.push(Command::Done(operation, outcome));
+    }
+
+    /// Says whom an operation under way has waited behind.
+    pub fn waited(&mut self, operation: OperationId, part: Part, behind: Behind) {
+        self.commands.push(Command::Waited(operation, part, behind));
     }
 
     /// Ends the run: the policy has no answer for a process.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 use super::timeline::TimelineTable;
+use super::waits::WaitTable;
 use crate::units::Nanos;
 
 /// The results put together so far; see the module.
@@ -43,6 +44,13 @@ impl Merger {
         let whole = &mut self.result;
         whole.end = whole.end.max(result.end);
         add_operations(&mut whole.operations, result.operations, hosts, processes, &paths);
+        let WaitTable { process, index, part, behind_process, behind_path, time } = result.waits;
+        whole.waits.process.extend(process.into_iter().map(|each| of_whole(processes, each)));
+        whole.waits.index.extend(index);
+        whole.waits.part.extend(part);
+        whole.waits.behind_process.extend(behind_process.into_iter().map(|each| of_whole(processes, each)));
+        whole.waits.behind_path.extend(behind_path.into_iter().map(|each| of_whole(&paths, each)));
+        whole.waits.time.extend(time);
         whole.counted.merge(
             result.counted,
             |process| of_whole(processes, process),
@@ -76,6 +84,7 @@ impl Merger {
     /// Returns everything, in the order of one run.
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
+        self.result.keep_waits_of_rows();
         sort_timeline(&mut self.result.timeline);
         sort_bdi(&mut self.result.bdi);
         sort_devices(&mut self.result.devices);
@@ -199,6 +208,20 @@ impl OperationTable {
         }
         reorder(&mut self.operation, order);
         reorder(&mut self.parts, order);
+    }
+}
+
+impl SimulationResult {
+    /// Drops whom operations waited behind that have no row, and sorts the others by process and operation.
+    pub(crate) fn keep_waits_of_rows(&mut self) {
+        let Self { operations, waits, .. } = self;
+        let rows = operations.process.iter().copied().zip(operations.index.iter().copied());
+        let has_row: FxHashSet<(u32, u32)> =
+            if waits.len() > 0 { rows.collect() } else { FxHashSet::default() };
+        let of = |row: usize| (waits.process[row], waits.index[row]);
+        let mut kept = order(waits.len(), of);
+        kept.retain(|&row| has_row.contains(&of(row)));
+        waits.take_rows(&kept);
     }
 }
 

@@ -7,6 +7,7 @@ use super::devices::DeviceTable;
 use super::parts::Parts;
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
+use super::waits::WaitTable;
 use crate::units::Nanos;
 
 /// The result of one simulation of a scenario under one model.
@@ -22,6 +23,8 @@ pub struct SimulationResult {
     pub paths: Vec<Arc<str>>,
     /// One row for each operation that is recorded, in the order of their ends, then of their processes.
     pub operations: OperationTable,
+    /// Whom the operations with a row waited behind, in the order of processes and their operations.
+    pub waits: WaitTable,
     /// Durations and bytes of operations that are counted as they end; see [`SimulationResult::summary`] for all.
     pub counted: Counted,
     /// Memory of each host over time.

@@ -60,6 +60,8 @@ pub struct Queue {
     completing: VecDeque<Completing>,
     /// The flow of the first unit.
     pub transfer: Option<Transfer>,
+    /// The start of that flow.
+    pub started: Nanos,
     /// The wb whose turn it is to submit.
     pub turn: usize,
 }
@@ -76,6 +78,7 @@ impl Queue {
             has_sleepers: false,
             completing: VecDeque::new(),
             transfer: None,
+            started: Nanos::ZERO,
             turn: 0,
         }
     }

@@ -220,7 +220,7 @@ impl Flushers {
         let wb = write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
         let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
-        queue.transfer = Some(Transfer::new(flow, bytes, None, now));
+        (queue.transfer, queue.started) = (Some(Transfer::new(flow, bytes, None, now)), now);
     }
 }
 
