@@ -277,6 +277,16 @@ class Result:
         return self._table("bdi")
 
     @cached_property
+    def at_risk(self) -> Columns:
+        """What a power cut would lose of each disk at each moment; with ``at_risk=True``, under `kernel`.
+
+        Columns `time_s`, `host`, `device`, `at_risk_bytes` and its parts `memory_bytes`, `disk_cache_bytes`
+        and `uncommitted_bytes`; `files` with such bytes, and `names` that are in no committed transaction.
+        Not saved.
+        """
+        return self._table("at_risk")
+
+    @cached_property
     def devices(self) -> Columns:
         """What each disk does over time: requests, bytes, flushes, utilisation, depth and time in the queue.
 

@@ -2,6 +2,7 @@
 //! checked in one's head: see [`common::MACHINE`].
 
 mod asynchronous;
+mod at_risk;
 mod cawl;
 mod common;
 mod copies;

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable, FileTable,
-    KernelLevels, Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates, SimulationResult,
-    Summary, TimelineTable, Used, WaitTable,
+    AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable,
+    FileTable, KernelLevels, Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates,
+    SimulationResult, Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -93,6 +93,7 @@ impl Result {
             "waits" => columns.waits(&self.data.waits),
             "timeline" => columns.timeline(&self.data.timeline),
             "bdi" => columns.bdi(&self.data.bdi),
+            "at_risk" => columns.at_risk(&self.data.at_risk),
             "devices" => columns.devices(&self.data.devices),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
@@ -212,6 +213,22 @@ impl<'py> Columns<'_, 'py> {
         rate("task_ratelimit_bytes_per_s", |levels| levels.task_ratelimit)?;
         level("dirty_bytes", |levels| levels.dirty)?;
         level("writeback_bytes", |levels| levels.writeback)?;
+        Ok(self.dict)
+    }
+
+    fn at_risk(self, table: &AtRiskTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.names("device", &self.data.paths, &table.device)?;
+        let level = |name, get: fn(&AtRisk) -> u64| {
+            self.array(name, table.levels.iter().map(|levels| get(levels) as i64))
+        };
+        level("at_risk_bytes", |levels| levels.bytes().0)?;
+        level("memory_bytes", |levels| levels.memory.0)?;
+        level("disk_cache_bytes", |levels| levels.disk_cache.0)?;
+        level("uncommitted_bytes", |levels| levels.uncommitted.0)?;
+        level("files", |levels| levels.files)?;
+        level("names", |levels| levels.names)?;
         Ok(self.dict)
     }
 

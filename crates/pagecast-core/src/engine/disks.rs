@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::flow::{FlowId, FlowSpec, Path};
 use crate::fs::Paths;
 use crate::machine::{Machine, MountSource};
-use crate::policy::DiskLoad;
-use crate::result::{DeviceUse, Requests, SAMPLES};
+use crate::policy::{DiskLoad, Policy};
+use crate::result::{AtRisk, DeviceUse, Requests, SAMPLES, Timeline};
 use crate::units::Nanos;
 
 /// A disk of a host.
@@ -21,6 +21,8 @@ pub(super) struct Disk {
     request: u64,
     flows: u64,
     load: DiskLoad,
+    /// What a power cut would lose of it, if that is asked for.
+    pub at_risk: Option<Timeline<AtRisk>>,
 }
 
 /// A flow over a disk.
@@ -50,6 +52,7 @@ impl Disks {
         machine: &Machine,
         mounts: impl Iterator<Item = &'a [Paths]>,
         hosts_in_all: usize,
+        watches_risk: bool,
     ) -> Self {
         let (mut each, mut firsts) = (Vec::new(), Vec::new());
         for (at, host) in machine.hosts.iter().enumerate() {
@@ -62,6 +65,7 @@ impl Disks {
                 request: disk.queue.1.0.max(1),
                 flows: 0,
                 load: DiskLoad::default(),
+                at_risk: watches_risk.then(|| Timeline::new(most)),
             }));
         }
         let mut disks = Self { each, firsts, of_path: Vec::new(), flows: Vec::new() };
@@ -144,6 +148,15 @@ impl Disks {
     /// A policy has requests of its own on a disk of its host.
     pub(super) fn load(&mut self, now: Nanos, host: usize, disk: usize, load: DiskLoad) {
         self.each[self.firsts[host] + disk].set_load(now, load);
+    }
+
+    /// Asks a policy what a power cut would lose of a disk of its host, if that is wanted.
+    pub(super) fn look_at_risk(&mut self, now: Nanos, host: usize, disk: usize, policy: &mut dyn Policy) {
+        if let Some(timeline) = &mut self.each[self.firsts[host] + disk].at_risk
+            && let Some(risk) = policy.at_risk(now, disk)
+        {
+            timeline.add(now, risk);
+        }
     }
 
     /// Counts flows that have not ended at the end of a run, with the bytes that they have moved.

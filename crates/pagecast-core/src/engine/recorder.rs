@@ -11,8 +11,8 @@ use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
-    BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
-    Timeline, sort_bdi, sort_devices, sort_events, sort_timeline,
+    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, SAMPLES,
+    SimulationResult, Timeline, sort_at_risk, sort_bdi, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::PatternCall;
@@ -302,7 +302,10 @@ impl Recorder {
     }
 
     fn add_devices(&mut self, disks: Vec<Disk>, end: Nanos) {
-        for disk in disks {
+        for mut disk in disks {
+            if let Some(timeline) = disk.at_risk.take() {
+                self.add_at_risk(&disk, timeline);
+            }
             let rows = disk.used.rows(end);
             if rows.is_empty() {
                 continue;
@@ -318,6 +321,18 @@ impl Recorder {
             }
         }
         sort_devices(&mut self.result.devices);
+        sort_at_risk(&mut self.result.at_risk);
+    }
+
+    fn add_at_risk(&mut self, disk: &Disk, timeline: Timeline<AtRisk>) {
+        let device = self.path(Some(&disk.name));
+        let table = &mut self.result.at_risk;
+        for sample in timeline.into_samples() {
+            table.time.push(sample.time);
+            table.host.push(disk.host);
+            table.device.push(device);
+            table.levels.push(sample.levels);
+        }
     }
 
     /// Returns the result of a run that ended at `end`.

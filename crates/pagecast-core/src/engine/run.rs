@@ -318,6 +318,7 @@ impl<N: Network> Engine<'_, N> {
             self.recorder.levels(self.now, host as usize, state.policy.levels());
             for disk in 0..self.disks.of_host(host as usize) {
                 self.disks.load(self.now, host as usize, disk, state.policy.disk_load(disk));
+                self.disks.look_at_risk(self.now, host as usize, disk, &mut *state.policy);
             }
             let next_call = state.policy.next_call();
             if next_call != state.next_call {

@@ -109,7 +109,11 @@ impl<'a, N: Network> Engine<'a, N> {
                 anonymous: Anonymous::new(host.cgroups.len()),
             });
         }
-        let disks = Disks::new(machine, hosts.iter().map(|host| &host.mounts[..]), hosts_in_all);
+        let disks =
+            Disks::new(machine, hosts.iter().map(|host| &host.mounts[..]), hosts_in_all, settings.at_risk);
+        if settings.at_risk {
+            hosts.iter_mut().for_each(|host| host.policy.watch_risk());
+        }
         let mut processes = Running::all(scenario);
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
         Ok(Self {

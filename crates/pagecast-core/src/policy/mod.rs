@@ -17,7 +17,7 @@ pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
-use crate::result::{BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{AtRisk, BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
@@ -663,6 +663,14 @@ pub trait Policy: Send {
     /// What a disk of the host has to do beside transfers, if the policy keeps a queue for it.
     fn disk_load(&self, _disk: usize) -> DiskLoad {
         DiskLoad::default()
+    }
+
+    /// Keeps what a power cut would lose, from the start on.
+    fn watch_risk(&mut self) {}
+
+    /// What a power cut at this instant would lose of a disk of the host; nothing if the policy does not know it, or was not asked to.
+    fn at_risk(&mut self, _now: Nanos, _disk: usize) -> Option<AtRisk> {
+        None
     }
 
     /// The charges of each memory cgroup of the host, if the policy knows them.

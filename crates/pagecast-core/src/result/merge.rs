@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::at_risk::AtRiskTable;
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
@@ -62,6 +63,11 @@ impl Merger {
         whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.timeline.levels.extend(levels);
         add_bdi(&mut whole.bdi, result.bdi, hosts, &paths);
+        let AtRiskTable { time, host, device, levels } = result.at_risk;
+        whole.at_risk.time.extend(time);
+        whole.at_risk.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.at_risk.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
+        whole.at_risk.levels.extend(levels);
         let DeviceTable { time, window, host, device, used } = result.devices;
         whole.devices.time.extend(time);
         whole.devices.window.extend(window);
@@ -88,6 +94,7 @@ impl Merger {
         sort_timeline(&mut self.result.timeline);
         sort_bdi(&mut self.result.bdi);
         sort_devices(&mut self.result.devices);
+        sort_at_risk(&mut self.result.at_risk);
         sort_files(&mut self.result.files);
         sort_events(&mut self.result.events);
         self.result
@@ -242,6 +249,16 @@ pub(crate) fn sort_bdi(table: &mut BdiTable) {
     let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     reorder(&mut table.time, &order);
     for column in [&mut table.host, &mut table.device, &mut table.cgroup] {
+        reorder(column, &order);
+    }
+    reorder(&mut table.levels, &order);
+}
+
+/// Sorts by time, then by host; disks of a host stay as they were.
+pub(crate) fn sort_at_risk(table: &mut AtRiskTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    reorder(&mut table.time, &order);
+    for column in [&mut table.host, &mut table.device] {
         reorder(column, &order);
     }
     reorder(&mut table.levels, &order);

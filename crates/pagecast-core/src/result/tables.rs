@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::at_risk::AtRiskTable;
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::parts::Parts;
@@ -31,6 +32,8 @@ pub struct SimulationResult {
     pub timeline: TimelineTable,
     /// Writing to each device over time, under the kernel's own rules.
     pub bdi: BdiTable,
+    /// What a power cut would lose of each disk over time, if that was asked for.
+    pub at_risk: AtRiskTable,
     /// What each disk does over time.
     pub devices: DeviceTable,
     /// The cached part of each file.

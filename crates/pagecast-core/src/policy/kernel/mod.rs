@@ -146,11 +146,11 @@ use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
 use super::{
-    Actions, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting,
-    Undisturbed,
+    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request,
+    Setting, Undisturbed,
 };
 use crate::flow::{Completion, Progress};
-use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
+use crate::result::{AtRisk, CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 use crate::workload::IoPriority;
 
@@ -365,6 +365,14 @@ impl Policy for Kernel {
 
     fn disk_load(&self, disk: usize) -> DiskLoad {
         DiskLoad { flushes: self.ext4.flushes[disk], ..self.block.load(disk) }
+    }
+
+    fn watch_risk(&mut self) {
+        self.ext4.watch_risk();
+    }
+
+    fn at_risk(&mut self, now: Nanos, disk: usize) -> Option<AtRisk> {
+        Some(self.ext4.at_risk(&self.pages, now, DeviceId(disk as u32)))
     }
 
     fn cgroups(&self) -> Vec<CgroupLevels> {

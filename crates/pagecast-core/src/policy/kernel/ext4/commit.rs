@@ -60,10 +60,11 @@ impl Ext4 {
     }
 
     /// Notes that flushes of a disk's cache begin which take time. Returns the time of each.
-    pub fn begin_flushes(&mut self, device: DeviceId, count: u64) -> Nanos {
+    pub fn begin_flushes(&mut self, now: Nanos, device: DeviceId, count: u64) -> Nanos {
         let flush = self.flush_of(device);
         if let Some(flushes) = self.flushes.get_mut(device.0 as usize).filter(|_| flush > Nanos::ZERO) {
             *flushes += count;
+            self.note_flush(device, now + flush);
         }
         flush
     }
@@ -83,7 +84,7 @@ impl Ext4 {
         what: Integrity,
     ) -> Waits {
         let (piece, tick) = (piece.max(1), self.config.tick());
-        let flush = self.begin_flushes(file.device, (end - from).div_ceil(piece));
+        let flush = self.begin_flushes(now, file.device, (end - from).div_ceil(piece));
         let commit = self.commit_alone(file.device);
         self.note_write(now, file, end);
         let Some(journal) = self.journal(file.device) else {

@@ -2,6 +2,7 @@
 //!
 //! Source: `fs/ext4`, `fs/jbd2`, Linux 6.16. Left out: the place of a file's blocks on the disk.
 
+pub mod at_risk;
 pub mod commit;
 pub mod journal;
 pub mod log;
@@ -11,6 +12,7 @@ pub mod written_back;
 
 use std::sync::Arc;
 
+use self::at_risk::Watched;
 use self::journal::Journal;
 use self::rules::JournalRules;
 use self::written_back::WrittenBack;
@@ -31,6 +33,8 @@ pub struct Ext4 {
     /// The flushes of each disk's cache so far.
     pub(super) flushes: Vec<u64>,
     pub(super) written_back: WrittenBack,
+    /// What is at risk on disks, if somebody asks.
+    pub(super) watched: Option<Watched>,
     pub(super) config: Arc<Config>,
 }
 
@@ -43,6 +47,7 @@ impl Ext4 {
             cpus: RunQueue::new(config.host.cores),
             has_sent: Vec::new(),
             flushes: vec![0; config.host.disks.len()],
+            watched: None,
             written_back: WrittenBack::of(&config.host, prepared),
             config: config.clone(),
         }

@@ -84,7 +84,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
                 Some(_) if flushes && flush > Nanos::ZERO => {
-                    cx.ext4.begin_flushes(device, 1);
+                    cx.ext4.begin_flushes(cx.now, device, 1);
                     wait_until(cx, operation, cx.now + flush)
                 }
                 Some(_) => Next::Step,

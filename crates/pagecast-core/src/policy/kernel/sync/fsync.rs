@@ -89,7 +89,7 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Flushes the cache of the disk of a task.
 pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
-    let flush = cx.ext4.begin_flushes(cx.tasks[operation].file().device, 1);
+    let flush = cx.ext4.begin_flushes(cx.now, cx.tasks[operation].file().device, 1);
     end_of_sync(cx, operation, flush)
 }
 
@@ -121,7 +121,7 @@ fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u
     let flush = if is_flushed || !cx.ext4.is_mounted(next as usize) {
         Nanos::ZERO
     } else {
-        cx.ext4.begin_flushes(device, 1)
+        cx.ext4.begin_flushes(cx.now, device, 1)
     };
     let Kind::Sync { then: Durable::Disks { next, .. }, .. } = &mut task.kind else {
         unreachable!("of several disks")
