@@ -222,3 +222,25 @@ def test_save(result, tmp_path):
 def test_reprs_are_short(result):
     assert repr(result) == "<Result of wrench: 4 operations in 10.000 s>"
     assert repr(result.timeline).startswith(f"<Columns: {len(result.timeline)} rows of time_s, host, ")
+
+
+def test_the_slowest_operations_name_whom_they_waited_behind(machine):
+    from rich.console import Console
+
+    from pagecast.cli.slowest_table import slowest_table
+
+    def small():
+        yield pc.sleep(0.5)
+        yield pc.write("/data/small", size_bytes=1e6)
+        yield pc.fsync("/data/small")
+
+    programs = {"big": [pc.write("/data/big", size_bytes=3e9)], "small": small}
+    result = pc.simulate(pc.Scenario(machine, processes=programs))
+    waits = result.waits
+    assert ("small", "big", "/data/big") in zip(
+        waits["process"], waits["behind_process"], waits["behind_path"], strict=True
+    )
+    console = Console(width=200)
+    with console.capture() as told:
+        console.print(slowest_table(result, 10))
+    assert "behind big's /data/big " in told.get()
