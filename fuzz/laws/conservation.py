@@ -94,6 +94,18 @@ def levels(document: Table, result: Result) -> Iterator[str]:
         yield from always("levels: bytes under writeback are dirty, of a device", under, devices)
 
 
+def disks(document: Table, result: Result) -> Iterator[str]:
+    """Disks are busy no longer than time passes, and requests wait no longer than they are there."""
+    table = result.devices
+    busy = table["utilisation"]
+    yield from always("disks: a share of time is one", (busy >= 0) & (busy <= 1), table)
+    within = table["mean_depth"] <= table["max_depth"] * (1 + 1e-9)
+    yield from always("disks: the mean depth is within the largest", within, table)
+    asked = table["reads"] + table["writes"] > 0
+    waits = ~asked | (table["queue_s"] <= table["request_s"])
+    yield from always("disks: waiting is a part of a request's time", waits, table)
+
+
 def always(what: str, holds: "np.ndarray[tuple[int], np.dtype[np.bool]]", table: Columns) -> Iterator[str]:
     for row in np.flatnonzero(~holds)[:1]:
         yield f"{what}: not in row {row}: {row_of(table, row)}"
@@ -161,4 +173,4 @@ def row_of(table: Columns, row: int) -> dict[str, object]:
     return {name: table[name][row] for name in table}
 
 
-CHECKS = (served, parts, order, levels, counters, files, cgroups, everything_is_done)
+CHECKS = (served, parts, order, levels, disks, counters, files, cgroups, everything_is_done)
