@@ -466,6 +466,7 @@ def simulate(
     options: Mapping[str, str] | None = None,
     residency: str | None = None,
     record: str = "all",
+    at_risk: bool = False,
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...

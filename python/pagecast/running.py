@@ -36,7 +36,7 @@ class Measured(Result):
 
     `operations` have real times, and two columns more, `call_bytes` and `run_queue_s`; in `parts` each is
     split in two, as far as a kernel tells it. `timeline` is
-    of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
+    of the whole machine, `bdi` has rows only with ``trace=True``, `devices` and `events` have none.
     """
 
     tables: ClassVar[tuple[str, ...]] = (*TABLES, "calls", "samples", "file_samples", "trace")
@@ -299,7 +299,7 @@ def run(
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
     trace : bool
-        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root, tracefs.
+        Record the kernel's events of write-back, for the tables `trace` and `bdi`; needs root, tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     per_call : int, optional

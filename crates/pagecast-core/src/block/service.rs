@@ -110,8 +110,13 @@ impl Service {
 
     /// True if it takes another request.
     pub(super) fn has_room(&self) -> bool {
+        self.under_way() < u64::from(self.depth)
+    }
+
+    /// The requests that it has.
+    pub(super) fn under_way(&self) -> u64 {
         let in_array = self.array.as_ref().map_or(0, Array::requests);
-        self.served.len() + self.held.len() + in_array < self.depth as usize
+        (self.served.len() + self.held.len() + in_array) as u64
     }
 
     /// Takes a request.

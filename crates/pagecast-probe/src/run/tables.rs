@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pagecast_core::result::{
-    DeviceLevels, DeviceTable, FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult,
+    BdiLevels, BdiTable, FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult,
     TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
@@ -45,12 +45,12 @@ pub(super) fn result(
     end: Nanos,
 ) -> SimulationResult {
     let mut paths = plan.paths();
-    let devices = devices(trace, &mut paths);
+    let bdi = bdi(trace, &mut paths);
     SimulationResult {
         hosts: vec![plan.host.clone()],
         processes: plan.processes.iter().map(|process| process.name.clone()).collect(),
         paths,
-        devices,
+        bdi,
         operations: operations(rows),
         timeline: TimelineTable::of_samples(levels(samples)),
         files: files(looks),
@@ -147,8 +147,8 @@ fn setpoint(background: u64, limit: u64) -> u64 {
 }
 
 /// A row with each update of a device's estimates, as the kernel tells them; the device under the kernel's name for it.
-fn devices(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> DeviceTable {
-    let mut table = DeviceTable::default();
+fn bdi(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> BdiTable {
+    let mut table = BdiTable::default();
     let mut known: FxHashMap<&str, (u32, Bytes)> = FxHashMap::default();
     for traced in trace {
         let Some(bdi) = traced.bdi() else { continue };
@@ -168,7 +168,7 @@ fn devices(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> DeviceTable {
         table.host.push(0);
         table.device.push(*device);
         table.cgroup.push(u32::MAX);
-        table.levels.push(DeviceLevels {
+        table.levels.push(BdiLevels {
             write_bandwidth: rate("write_bw"),
             avg_write_bandwidth: rate("awrite_bw"),
             dirty_ratelimit: rate("dirty_ratelimit"),
@@ -222,7 +222,7 @@ mod tests {
             traced(3, "global_dirty_state", "dirty=1 writeback=2 bg_thresh=3 thresh=4 limit=5"),
         ];
         let mut paths = vec!["/data/f".into()];
-        let table = devices(&trace, &mut paths);
+        let table = bdi(&trace, &mut paths);
         assert_eq!((table.time, table.device, &*paths[1]), (vec![Nanos(2)], vec![1], "254:0"));
         let levels = table.levels[0];
         assert_eq!((levels.dirty, levels.task_ratelimit), (Bytes(5 * page_size()), Some(Bytes(10_240))));

@@ -40,6 +40,11 @@ impl Devices {
         self.each.get_mut(at)?.as_mut()
     }
 
+    /// The disk of a number to look at, if it serves requests.
+    pub fn get(&self, at: usize) -> Option<&Device> {
+        self.each.get(at)?.as_ref()
+    }
+
     /// Makes the request of a call.
     pub fn request(
         &mut self,

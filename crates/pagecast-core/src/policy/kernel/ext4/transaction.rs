@@ -32,7 +32,8 @@ pub struct Transaction {
     pub file: Option<FileView>,
     inode_blocks: FxHashSet<u32>,
     allocates: bool,
-    names: bool,
+    /// The changes of names.
+    pub names: u64,
     /// Files whose data is written before the commit, in ordered mode without delayed allocation, and from which byte on: where they have got
     /// blocks, or all.
     pub ordered: FxHashMap<FileId, (FileView, u64)>,
@@ -65,7 +66,7 @@ impl Transaction {
     /// Adds a name that was made, changed or removed.
     pub fn name(&mut self, now: Nanos, file: &FileView) {
         self.change(now, file);
-        self.names = true;
+        self.names += 1;
     }
 
     /// Adds data that is written into the log. Bytes that are in it already cost no more.
@@ -83,7 +84,7 @@ impl Transaction {
     pub fn blocks(&self) -> u64 {
         let metadata = self.inode_blocks.len() as u64
             + if self.allocates { ALLOCATION_BLOCKS } else { 0 }
-            + if self.names { NAME_BLOCKS } else { 0 };
+            + if self.names > 0 { NAME_BLOCKS } else { 0 };
         metadata + self.data_bytes.div_ceil(PAGE)
     }
 

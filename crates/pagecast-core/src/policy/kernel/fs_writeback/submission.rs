@@ -223,7 +223,8 @@ impl Flushers {
         let bytes = unit.end - unit.start;
         let cap = block.write_rate_of_next(device).map(|rate| (rate, Part::DeviceWrite));
         let flow = out.start(FlowSpec { watched: true, cap, ..FlowSpec::new(wb.path, bytes, tag(device)) });
-        block.queues[device].transfer = Some(Transfer::new(flow, bytes, cap, now));
+        let queue = &mut block.queues[device];
+        (queue.transfer, queue.started) = (Some(Transfer::new(flow, bytes, cap, now)), now);
     }
 }
 

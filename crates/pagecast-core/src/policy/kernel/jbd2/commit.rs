@@ -80,7 +80,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
                 Some(requests) if flushes(cx, &file, requests) => {
-                    let flush = flush_of(cx, &file);
+                    let flush = cx.ext4.begin_flushes(cx.now, device, 1);
                     wait_until(cx, operation, cx.now + flush)
                 }
                 Some(_) => Next::Step,
