@@ -103,7 +103,7 @@ fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
         let (from_cache, from_device) = row.served(&step.operation.action);
         table.from_cache.push(from_cache);
         table.from_device.push(from_device);
-        table.parts.push(row.parts(&step.operation.action));
+        table.parts.push(&row.parts(&step.operation.action));
     }
     table
 }
