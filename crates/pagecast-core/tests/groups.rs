@@ -69,7 +69,7 @@ fn operations(run: &Run) -> Vec<String> {
     let what = |row: usize| {
         format!("{} {} {} {}", t.offset[row], t.bytes[row], t.from_cache[row], t.from_device[row])
     };
-    let when = |row: usize| format!("{} {} {:?}", t.start[row], t.end[row], t.parts[row]);
+    let when = |row: usize| format!("{} {} {:?}", t.start[row], t.end[row], t.parts.get(row));
     rows(run, &t.path, [&who, &what, &when])
 }
 

@@ -63,7 +63,7 @@ fn check_covers(run: &Run, part: Part, what: &str) {
         let rows = (0..run.operations.end.len()).filter(|&row| run.operations.process[row] == at as u32);
         let mut all = 0.0;
         for row in rows {
-            let held = run.operations.parts[row].get(part).as_seconds();
+            let held = run.operations.parts.get(row).get(part).as_seconds();
             all += held;
             let covered = covered(run, row, &spans);
             assert!(covered >= held - 1e-6, "{process}: {held} s of {what}, {covered} s told: {spans:?}");

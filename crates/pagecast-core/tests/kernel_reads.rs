@@ -370,7 +370,10 @@ fn the_parts_of_reads_add_up() {
         .set("machine.memory.cost.fault=250 ns")
         .run("kernel");
     for row in 0..run.operations.end.len() {
-        assert_eq!(run.operations.parts[row].total(), run.operations.end[row] - run.operations.start[row]);
+        assert_eq!(
+            run.operations.parts.get(row).total(),
+            run.operations.end[row] - run.operations.start[row]
+        );
     }
 }
 

@@ -423,7 +423,10 @@ fn the_parts_of_a_throttled_write_add_up() {
         .process("p", &["write = '/data/g', size = '3 GB', call = '1 MB'", "fsync = '/data/g'"])
         .run("kernel");
     for row in 0..run.operations.end.len() {
-        assert_eq!(run.operations.parts[row].total(), run.operations.end[row] - run.operations.start[row]);
+        assert_eq!(
+            run.operations.parts.get(row).total(),
+            run.operations.end[row] - run.operations.start[row]
+        );
     }
     let parts: Vec<&str> = run.parts("p", 0).iter().map(|part| part.0).collect();
     assert_eq!(parts, ["cpu_copy", "page_allocation", "throttled"]);

@@ -485,7 +485,7 @@ proptest! {
             for row in 0..table.end.len() {
                 let served = table.from_cache[row] + table.from_device[row];
                 prop_assert_eq!(served, table.bytes[row], "{}: row {}", model, row);
-                prop_assert_eq!(table.parts[row].total(), table.end[row] - table.start[row]);
+                prop_assert_eq!(table.parts.get(row).total(), table.end[row] - table.start[row]);
             }
         }
         for levels in &case.run("kernel").timeline.levels {

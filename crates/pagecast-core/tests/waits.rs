@@ -29,7 +29,7 @@ fn are_within_parts(run: &Run) {
                     == (table.process[row], table.index[row], part.name())
             };
             let sum: Nanos = (0..waits.time.len()).filter(is_of).map(|at| waits.time[at]).sum();
-            assert!(sum <= table.parts[row].get(part), "{part:?} of row {row}: {sum:?}");
+            assert!(sum <= table.parts.get(row).get(part), "{part:?} of row {row}: {sum:?}");
         }
     }
 }

@@ -147,7 +147,7 @@ impl<'py> Columns<'_, 'py> {
         self.indices("index", &table.index)?;
         self.words("operation", &table.operation)?;
         for part in Part::ALL {
-            self.times(&format!("{}_s", part.name()), table.parts.iter().map(|parts| parts.get(part)))?;
+            self.times(&format!("{}_s", part.name()), table.parts.of(part))?;
         }
         Ok(self.dict)
     }

@@ -69,6 +69,8 @@ pub(super) struct Recorder {
     /// The samples by device. The devices of a host together have as many as its memory: `limit`.
     of_bdi: BTreeMap<Writing, Timeline<BdiLevels>>,
     limit: usize,
+    /// True if other groups of hosts are simulated, too.
+    is_part: bool,
     record: Record,
     /// Under [`Record::Histogram`] no operation has a row that took no longer.
     too_short: Nanos,
@@ -83,6 +85,7 @@ impl Recorder {
         record: Record,
     ) -> Self {
         let limit = SAMPLES / hosts_in_all;
+        let is_part = hosts_in_all > hosts.len();
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let mut result = SimulationResult { hosts, processes, ..SimulationResult::default() };
         result.counted.is_all = record != Record::All;
@@ -94,6 +97,7 @@ impl Recorder {
             timelines,
             of_bdi: BTreeMap::new(),
             limit,
+            is_part,
             record,
             too_short: Nanos::ZERO,
         }
@@ -109,9 +113,14 @@ impl Recorder {
         index
     }
 
-    /// Forgets what only operations need.
+    /// Forgets what only operations need. The tables of a group wait for the other groups in no more memory than they need.
     pub(super) fn retire(&mut self) {
         self.known.forget();
+        if self.is_part {
+            // Of a smaller size: an allocator may leave a vector that shrinks a little where it is.
+            self.result.operations = self.result.operations.clone();
+            self.result.events = self.result.events.clone();
+        }
     }
 
     fn index(&mut self, path: &Arc<str>) -> u32 {
@@ -168,7 +177,7 @@ impl Recorder {
         table.end.push(ended.end);
         table.from_cache.push(ended.outcome.from_cache.0);
         table.from_device.push(ended.outcome.from_device.0);
-        table.parts.push(*parts);
+        table.parts.push(parts);
         true
     }
 

@@ -119,7 +119,7 @@ fn add_operations(
     to.end.extend(from.end);
     to.from_cache.extend(from.from_cache);
     to.from_device.extend(from.from_device);
-    to.parts.extend(from.parts);
+    to.parts.append(&from.parts);
 }
 
 fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u32], paths: &[u32]) {
@@ -214,7 +214,7 @@ impl OperationTable {
             reorder(column, order);
         }
         reorder(&mut self.operation, order);
-        reorder(&mut self.parts, order);
+        self.parts = self.parts.rows(order);
     }
 }
 

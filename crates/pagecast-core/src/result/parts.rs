@@ -125,6 +125,11 @@ impl Parts {
         self.0[part as usize]
     }
 
+    /// The times of all parts, in the order of [`Part::ALL`].
+    pub(super) fn times(&self) -> &[Nanos] {
+        &self.0
+    }
+
     /// The sum of all parts.
     #[must_use]
     pub fn total(&self) -> Nanos {

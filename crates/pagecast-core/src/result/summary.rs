@@ -68,7 +68,7 @@ impl SimulationResult {
                 continue;
             }
             let key = (table.process[row], table.path[row], table.operation[row]);
-            summary.add(key, (table.start[row], table.end[row]), table.bytes[row], &table.parts[row]);
+            summary.add(key, (table.start[row], table.end[row]), table.bytes[row], &table.parts.get(row));
         }
         summary
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::at_risk::AtRiskTable;
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
-use super::parts::Parts;
+use super::parts_table::PartsTable;
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
 use super::waits::WaitTable;
@@ -74,7 +74,7 @@ pub struct OperationTable {
     /// Bytes from a device, or to it, before the operation ended.
     pub from_device: Vec<u64>,
     /// The parts of its time.
-    pub parts: Vec<Parts>,
+    pub parts: PartsTable,
 }
 
 /// Columns of file residency. All have the same length.

@@ -259,12 +259,12 @@ impl Run {
 
     /// The seconds of one part of an operation.
     pub fn part(&self, process: &str, index: u32, part: Part) -> f64 {
-        self.operations.parts[self.row(process, index)].get(part).as_seconds()
+        self.operations.parts.get(self.row(process, index)).get(part).as_seconds()
     }
 
     /// The parts of an operation that are not zero, in seconds.
     pub fn parts(&self, process: &str, index: u32) -> Vec<(&'static str, f64)> {
-        let parts = &self.operations.parts[self.row(process, index)];
+        let parts = self.operations.parts.get(self.row(process, index));
         let all = Part::ALL.iter().map(|&part| (part.name(), parts.get(part).as_seconds()));
         all.filter(|&(_, seconds)| seconds > 0.0).collect()
     }

@@ -95,7 +95,7 @@ fn operations(rows: &[Vec<Row>]) -> OperationTable {
         table.end.push(end);
         table.from_cache.push(row.from_cache);
         table.from_device.push(row.from_device);
-        table.parts.push(row.parts());
+        table.parts.push(&row.parts());
     }
     table
 }

@@ -146,7 +146,7 @@ fn play_on<N: Network>(
 
 fn parts(result: &SimulationResult, row: usize) -> Vec<(&'static str, f64)> {
     let all =
-        Part::ALL.iter().map(|&part| (part.name(), result.operations.parts[row].get(part).as_seconds()));
+        Part::ALL.iter().map(|&part| (part.name(), result.operations.parts.get(row).get(part).as_seconds()));
     all.filter(|&(_, seconds)| seconds > 0.0).collect()
 }
 

@@ -399,6 +399,13 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 /// Ends an operation. Returns the operation that goes on then: the same one as another kind of task, or the one it was a part of.
 fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId> {
     let task = cx.tasks.remove(operation).expect("a task ends once");
+    let next = follow_task(cx, operation, &task);
+    cx.tasks.reuse(task);
+    next
+}
+
+/// Does what follows the end of a task, and returns the operation that goes on then.
+fn follow_task(cx: &mut Context<'_>, operation: OperationId, task: &Task) -> Option<OperationId> {
     cx.pages.placement.leave(task.kind.owner(operation));
     if let Some(credit) = task.credit {
         cx.tasks.credits.insert(operation, credit);
@@ -412,7 +419,7 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
             cx.tasks.insert(operation, Task { outcome: task.outcome, ..wait });
             Some(operation)
         }
-        Kind::DontNeed => end_dont_need(cx, operation, task),
+        Kind::DontNeed => end_dont_need(cx, operation, *task),
         Kind::ReadAhead { .. } => None,
         Kind::Commit { device, .. } => {
             end_commit(cx, device).into_iter().for_each(|waiter| end_wait(cx, waiter));

@@ -317,6 +317,8 @@ impl Policy for Kernel {
 
     fn retire(&mut self, keeps_blocks: bool) {
         self.pages.retire(keeps_blocks);
+        self.readers = Readers::default();
+        self.tasks.retire();
     }
 
     fn tell_rest(&mut self, now: Nanos, out: &mut Actions) {

@@ -107,14 +107,22 @@ impl Tasks {
         }
     }
 
-    pub fn remove(&mut self, operation: OperationId) -> Option<Task> {
+    /// Takes a task out that has ended; who has looked at it gives its memory to [`Self::reuse`].
+    pub fn remove(&mut self, operation: OperationId) -> Option<Box<Task>> {
         let at = self.place(operation).ok()?;
-        let (_, task) = self.changing().remove(at);
-        let ended = *task;
+        Some(self.changing().remove(at).1)
+    }
+
+    /// Keeps the memory of a task that has ended for one to come.
+    pub fn reuse(&mut self, task: Box<Task>) {
         if self.spare.len() < MOST_SPARE {
             self.spare.push(task);
         }
-        Some(ended)
+    }
+
+    /// Gives back the memory of tasks that have ended.
+    pub fn retire(&mut self) {
+        self.spare = Vec::new();
     }
 
     /// The number of operations.
