@@ -3,6 +3,7 @@
 //! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
 pub mod devices;
+pub mod flush;
 pub mod queue;
 pub mod seeks;
 pub mod wbt;
@@ -10,6 +11,7 @@ pub mod wbt;
 use std::sync::Arc;
 
 use self::devices::Devices;
+use self::flush::Flushes;
 use self::queue::{Queue, Unit};
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
@@ -32,6 +34,7 @@ pub struct Block {
     /// The disks that serve direct I/O request by request.
     pub devices: Devices,
     pub(super) heads: Heads,
+    flushes: Vec<Flushes>,
     pub(super) config: Arc<Config>,
 }
 
@@ -43,6 +46,7 @@ impl Block {
             recent: vec![Recent::default(); devices],
             devices: Devices::of(&config.host),
             heads: Heads::of(config.host.disks.len()),
+            flushes: vec![Flushes::default(); devices],
             config: config.clone(),
         }
     }
@@ -136,6 +140,11 @@ impl Block {
         if let Some(device) = device {
             self.recent[device.0 as usize].read = Some(now);
         }
+    }
+
+    /// Flushes the cache of a device, which takes a time. Returns when that is over.
+    pub fn flush(&mut self, now: Nanos, device: DeviceId, time: Nanos) -> Nanos {
+        if time == Nanos::ZERO { now } else { self.flushes[device.0 as usize].flush(now, time) }
     }
 
     /// Returns the seek time of a file's disk to a range of the file.

@@ -13,6 +13,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::policy::kernel::ext4::block_maps::{BlockMap, indirect};
 use crate::policy::kernel::ext4::log::Log;
 use crate::policy::kernel::ext4::rules::JournalRules;
 use crate::policy::kernel::ext4::transaction::Transaction;
@@ -32,8 +33,9 @@ struct Inode {
     stamped: Tid,
     /// The tick of its times.
     tick: Option<u64>,
-    /// The end of its blocks.
+    /// The end of its blocks, and their map.
     allocated: u64,
+    map: BlockMap,
 }
 
 /// A transaction that is being committed.
@@ -48,6 +50,8 @@ pub struct Committing {
 pub struct Journal {
     pub rules: JournalRules,
     inodes: FxHashMap<FileId, Inode>,
+    /// The file that was the last one to get blocks.
+    last_allocated: Option<FileId>,
     /// The number of the running transaction.
     running_tid: Tid,
     running: Transaction,
@@ -66,6 +70,7 @@ impl Journal {
         Self {
             rules,
             inodes: FxHashMap::default(),
+            last_allocated: None,
             running_tid: 1,
             running: Transaction::default(),
             committing: None,
@@ -92,9 +97,7 @@ impl Journal {
         }
         let grows = grows_at_once && end > inode.allocated;
         if grows {
-            let from = std::mem::replace(&mut inode.allocated, end);
-            inode.grown = running;
-            self.running.allocate(now, file, from);
+            self.give_blocks(now, file, end);
         } else if is_new_tick {
             self.running.change(now, file);
         }
@@ -102,12 +105,24 @@ impl Journal {
 
     /// Notes that the blocks of a file are allocated up to a byte, as its data is written back.
     pub fn allocate(&mut self, now: Nanos, file: FileId, end: u64) {
-        let running = self.running_tid;
-        if let Some(inode) = self.inodes.get_mut(&file).filter(|inode| inode.allocated < end) {
-            let from = std::mem::replace(&mut inode.allocated, end);
-            inode.grown = running;
-            self.running.allocate(now, &inode.file, from);
+        if let Some(inode) = self.inodes.get(&file).filter(|inode| inode.allocated < end) {
+            let file = inode.file;
+            self.give_blocks(now, &file, end);
         }
+    }
+
+    /// Gives a file blocks up to a byte.
+    fn give_blocks(&mut self, now: Nanos, file: &FileView, end: u64) {
+        let others_since = self.last_allocated.replace(file.id) != Some(file.id);
+        let (running, has_extents) =
+            (self.running_tid, self.rules.requests.is_some_and(|requests| requests.has_extents));
+        let inode = self.inode(file);
+        let from = std::mem::replace(&mut inode.allocated, end);
+        inode.grown = running;
+        inode.map.extend((from, end), others_since);
+        let leaf = inode.map.leaf(file.id).filter(|_| has_extents);
+        let indirect = indirect(file.id, from, end).filter(|_| !has_extents);
+        self.running.allocate(now, file, from, leaf.chain(indirect));
     }
 
     /// Notes that a write which makes its file longer goes on at a byte, while another transaction has begun.
@@ -115,7 +130,7 @@ impl Journal {
         let running = self.running_tid;
         if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
             self.inode(file).grown = running;
-            self.running.allocate(now, file, at);
+            self.running.allocate(now, file, at, std::iter::empty());
         }
     }
 
@@ -125,7 +140,8 @@ impl Journal {
         let inode = self.inode(file);
         inode.allocated = inode.allocated.min(size);
         (inode.grown, inode.stamped) = (running, running);
-        self.running.allocate(now, file, size);
+        self.running.allocate(now, file, size, std::iter::empty());
+        self.running.forget(file.id, size);
     }
 
     /// Notes that a name of a file was made, changed or removed.

@@ -34,6 +34,8 @@ pub struct Requests {
     pub data: DataMode,
     /// True if blocks are allocated when data is written back, not by the write.
     pub allocates_late: bool,
+    /// True if extents map the blocks of files: not on ext3.
+    pub has_extents: bool,
     /// True if fsync writes journaled data to its place after the commit (`fs/ext4/inode.c: ext4_do_writepages`, Linux 6.4).
     pub checkpoints_on_fsync: bool,
     /// True if all of a commit is one write to the log: XFS. jbd2 writes the commit block after all others.
@@ -72,6 +74,7 @@ impl Requests {
         Some(Self {
             data: if is_xfs { DataMode::Writeback } else { journal.data },
             allocates_late: is_xfs || (mount.delalloc && !is_ext3 && journal.data != DataMode::Journal),
+            has_extents: !is_ext3,
             checkpoints_on_fsync: host.kernel.version >= CHECKPOINTS_ON_FSYNC_SINCE,
             is_one_write: is_xfs,
             interval: journal.commit_interval.unwrap_or(if is_xfs { LOG_WORKER } else { COMMIT_AGE }),

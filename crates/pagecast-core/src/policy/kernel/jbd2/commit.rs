@@ -57,12 +57,20 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let rules = cx.ext4.journal(device).expect("what commits is a journal").rules;
     match phase {
         Phase::Prepare => {
-            enter(cx, operation, Phase::Data);
             let blocks = bytes_of_log(cx, device) / PAGE;
             let time = rules.commit + Nanos(rules.commit_block.0.saturating_mul(blocks.min(MOST_BLOCKS)));
             let time = if rules.requests.is_some() { time } else { Nanos::ZERO };
-            compute(cx, operation, time)
+            let work = cx.ext4.cpus.run_behind(cx.now, time);
+            enter(cx, operation, Phase::Computes { work });
+            Next::Step
         }
+        Phase::Computes { work } => match cx.ext4.cpus.done(cx.now, work) {
+            Some(until) => wait_until(cx, operation, until),
+            None => {
+                enter(cx, operation, Phase::Data);
+                Next::Step
+            }
+        },
         Phase::Data => {
             let files = if writes_data_first(&rules) { write_data(cx, operation, device) } else { 0 };
             enter(cx, operation, Phase::Written { files });
@@ -83,7 +91,10 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             let flush = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.flush);
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
-                Some(_) if flushes && flush > Nanos::ZERO => wait_until(cx, operation, cx.now + flush),
+                Some(_) if flushes && flush > Nanos::ZERO => {
+                    let until = cx.block.flush(cx.now, device, flush);
+                    wait_until(cx, operation, until)
+                }
                 Some(_) => Next::Step,
             }
         }
