@@ -145,6 +145,6 @@ def test_reproduce_live_kernel_what_cannot_be_forecast_is_left_out(pagecast, rec
     (recordings / "cases" / "a_write.pct").write_text("mark go\nopen 0 MNT/f w\n")
     document = json.loads(pagecast(*LIVE, "--json").stdout)
     assert document["provenance"]["left_out"] == [
-        "tiny, a_write: line 2 opens /mnt/f, which nothing before it makes"
+        "tiny, a_write: line 2 opens MNT/f, which nothing before it makes"
     ]
     assert {row["case"] for row in document["rows"]} == {"m_memory"}

@@ -369,6 +369,21 @@ fn a_write_through_returns_when_the_device_has_it_and_leaves_clean_pages() {
     assert_eq!(run.file("/data/g"), (500 * MB, 500 * MB, 0));
 }
 
+/// `balance_dirty_pages`: a call between two pauses goes on at the speed of copying, one that ends a stretch sleeps for all of it.
+#[test]
+fn short_calls_pause_one_by_one_and_take_as_long_as_a_long_one() {
+    let whole = writer(&[&write("3 GB")]).run("kernel").seconds("p", 0);
+    let calls: Vec<&str> =
+        vec!["repeat = 12000, do = [ { write = '/data/g', size = '250 kB', append = true } ]"];
+    let run = writer(&calls).run("kernel");
+    let mut times: Vec<f64> = (0..12_000).map(|at| run.seconds("p", at)).collect();
+    let sum: f64 = times.iter().sum();
+    assert!(near(sum, whole, 0.01), "{sum} s for {whole}");
+    times.sort_unstable_by(f64::total_cmp);
+    assert!(near(times[6000], 250e3 / 1e9, 0.01), "the median is a copy: {} s", times[6000]);
+    assert!((0.004..=0.21).contains(&times[11_999]), "the longest has a pause: {} s", times[11_999]);
+}
+
 #[test]
 fn the_parts_of_a_throttled_write_add_up() {
     let run = linux()

@@ -15,7 +15,7 @@ use self::flush::Flushes;
 use self::queue::{Queue, Unit};
 use self::seeks::Heads;
 use self::wbt::{Recent, Wbt};
-use crate::machine::Host;
+use crate::machine::{Disk, Host};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
@@ -59,8 +59,18 @@ impl Block {
 
 /// Builds the queue of a device of a host.
 fn queue_of(host: &Host, device: usize) -> Queue {
-    let requests = host.disks.get(device).map_or(REMOTE_QUEUE, |disk| disk.queue);
+    let disk = host.disks.get(device);
+    let requests = disk.map_or(REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
+        .holding(disk.map_or(requests.0, requests_held))
+}
+
+/// Returns how many requests a disk takes before it has completed one. A limiter takes none until it gives out more.
+fn requests_held(disk: &Disk) -> u32 {
+    if disk.limit_interval > Nanos::ZERO {
+        return 0;
+    }
+    disk.hw_queue_depth.or(disk.queue_depth).unwrap_or(disk.queue.0)
 }
 
 impl Block {

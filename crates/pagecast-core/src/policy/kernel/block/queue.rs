@@ -36,6 +36,13 @@ pub struct Unit {
     room: u64,
 }
 
+impl Unit {
+    fn of_log(wb: WbId, bytes: u64, waiter: Option<OperationId>) -> Self {
+        let waiters = waiter.into_iter().collect();
+        Self { wb, file: None, start: 0, end: bytes, is_of_flusher: false, waiters, room: bytes }
+    }
+}
+
 /// A unit whose bytes have moved, and the time at which its requests are complete.
 #[derive(Debug)]
 struct Completing {
@@ -49,6 +56,8 @@ pub struct Queue {
     /// The capacity in bytes (`nr_requests` of `max_sectors_kb`), and the size of a request.
     capacity: u64,
     request: u64,
+    /// The most that the disk itself has taken of it; the rest may be passed.
+    held: u64,
     /// Write-back throttling, where it is on.
     pub wbt: Option<Wbt>,
     units: VecDeque<Unit>,
@@ -65,11 +74,13 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// An empty queue for so many requests of so many bytes.
+    /// An empty queue for so many requests of so many bytes, all of which the disk takes at once.
     pub fn new((requests, request): (u32, Bytes), wbt: Option<Wbt>) -> Self {
+        let capacity = u64::from(requests).saturating_mul(request.0);
         Self {
-            capacity: u64::from(requests).saturating_mul(request.0),
+            capacity,
             request: request.0,
+            held: capacity,
             wbt,
             units: VecDeque::new(),
             bytes: 0,
@@ -78,6 +89,12 @@ impl Queue {
             transfer: None,
             turn: 0,
         }
+    }
+
+    /// The same; the disk takes so many of its requests, and the others wait before it.
+    #[must_use]
+    pub fn holding(self, requests: u32) -> Self {
+        Self { held: u64::from(requests).saturating_mul(self.request), ..self }
     }
 
     /// Returns how full the queue may be for a task to submit more. Write-back throttling holds no task back that gives no reason.
@@ -139,16 +156,22 @@ impl Queue {
     /// Adds bytes of a log, for which an operation may wait.
     pub fn push_log(&mut self, wb: WbId, bytes: u64, waiter: Option<OperationId>) {
         self.bytes += bytes;
-        let unit = Unit {
-            wb,
-            file: None,
-            start: 0,
-            end: bytes,
-            is_of_flusher: false,
-            waiters: waiter.into_iter().collect(),
-            room: bytes,
-        };
-        self.units.push_back(unit);
+        self.units.push_back(Unit::of_log(wb, bytes, waiter));
+    }
+
+    /// Adds bytes of a log that are written behind a flush. They wait only for what the disk has taken.
+    ///
+    /// `block/blk-mq.c: blk_mq_insert_request` puts flushes at the head of the list of those to be sent next, and `block/blk-flush.c:
+    /// blk_flush_queue_rq` their data.
+    pub fn push_behind_flush(&mut self, wb: WbId, bytes: u64, waiter: OperationId) {
+        let taken = self.units.iter().scan(0, |before, unit| {
+            let is_taken = *before == 0 || *before < self.held;
+            *before += unit.room;
+            is_taken.then_some(())
+        });
+        let at = taken.count();
+        self.bytes += bytes;
+        self.units.insert(at, Unit::of_log(wb, bytes, Some(waiter)));
     }
 
     /// True if the device has written everything that was submitted.
@@ -389,6 +412,22 @@ mod tests {
         assert!(queue.excess(20 * PAGE).is_some());
         queue.wait_for(FILE, OperationId(1));
         assert_eq!(queue.excess(20 * PAGE), None);
+    }
+
+    /// `block/blk-flush.c`: of five requests the first is under way, and the disk has taken so many.
+    #[test]
+    fn a_write_behind_a_flush_passes_what_the_disk_has_not_taken() {
+        let place = |held: u32| {
+            let mut queue = queue(64, &[]).holding(held);
+            (0..5).for_each(|at| queue.push(ROOT, FILE, (at * PAGE, (at + 1) * PAGE), true));
+            queue.push_behind_flush(ROOT, PAGE, OperationId(1));
+            assert_eq!(queue.bytes, 6 * PAGE);
+            queue.units.iter().position(|unit| unit.file.is_none())
+        };
+        assert_eq!([0, 1, 3, 64].map(place), [Some(1), Some(1), Some(3), Some(5)]);
+        let mut empty = queue(64, &[]).holding(0);
+        empty.push_behind_flush(ROOT, PAGE, OperationId(1));
+        assert_eq!(pop(&mut empty), [OperationId(1)]);
     }
 
     /// Two pages of 64 are a turn.

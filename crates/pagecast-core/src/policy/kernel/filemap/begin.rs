@@ -6,6 +6,7 @@ use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page_writeback::task_rate::folio_of;
 use crate::policy::kernel::readahead::readers::Readers;
+use crate::policy::kernel::tasks::credit::Credit;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::StreamKey;
@@ -21,7 +22,6 @@ pub fn begin_task(
     at: (u64, Bytes, Bytes),
 ) {
     cx.pages.placement.home(kind.owner(request.operation));
-    let credit = cx.tasks.credits.get(&request.operation).copied();
     let memcg = cx.pages.memcg_of(request.operation);
     if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
         cx.write_back.inode_attach_wb(cx.pages, file, memcg);
@@ -29,6 +29,7 @@ pub fn begin_task(
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
     let stream = stream_of(cx.readers, request, kind, file.as_ref());
     let folio = folio_of(at.2, cx.config.rules.largest_folio);
+    let credit = credit_of(cx, request.operation, kind, (wb, folio), at.1);
     let drops_behind = matches!(
         request.call,
         Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
@@ -41,6 +42,23 @@ pub fn begin_task(
         task.read_until = filemap::partial_blocks::read_until(&task);
     }
     cx.tasks.insert(request.operation, task);
+}
+
+/// Returns the credit of a process, with the debt that it may run into by a call of so many bytes.
+fn credit_of(
+    cx: &Context<'_>,
+    operation: OperationId,
+    kind: Kind,
+    (wb, folio): (WbId, u64),
+    bytes: Bytes,
+) -> Option<Credit> {
+    let credit = cx.tasks.credits.get(&operation).copied();
+    let allowance = if kind == Kind::Write { cx.write_back.allowance(wb, folio, bytes) } else { 0.0 };
+    if allowance == 0.0 {
+        return credit.map(|credit| Credit { allowance, is_pausing: false, ..credit });
+    }
+    let credit = credit.unwrap_or_else(|| Credit::new(cx.now));
+    Some(Credit { allowance, ..credit })
 }
 
 /// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own

@@ -10,7 +10,7 @@
 //! Each waits for the one before it, and for what is in the queue of the disk. The next commit begins when this one has ended. Without
 //! [`Requests`](crate::policy::kernel::ext4::rules::Requests) a commit passes the queue and takes a time.
 
-use crate::policy::kernel::ext4::rules::JournalRules;
+use crate::policy::kernel::ext4::rules::{JournalRules, Requests};
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::settle;
@@ -87,11 +87,10 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
         }
         Phase::Flush => {
             enter(cx, operation, Phase::Record);
-            let flushes = rules.requests.is_some_and(|requests| requests.barrier);
-            let flush = cx.config.disk_of(&file).map_or(Nanos::ZERO, |disk| disk.flush);
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
-                Some(_) if flushes && flush > Nanos::ZERO => {
+                Some(requests) if flushes(cx, &file, requests) => {
+                    let flush = flush_of(cx, &file);
                     let until = cx.block.flush(cx.now, device, flush);
                     wait_until(cx, operation, until)
                 }
@@ -102,11 +101,14 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             enter(cx, operation, Phase::End);
             match rules.requests {
                 None => Next::Step,
-                Some(requests) if requests.is_one_write => {
-                    let bytes = bytes_of_log(cx, device);
-                    send(cx, operation, &file, bytes)
+                Some(requests) => {
+                    let bytes = if requests.is_one_write { bytes_of_log(cx, device) } else { PAGE };
+                    if flushes(cx, &file, requests) {
+                        send_behind_flush(cx, operation, &file, bytes)
+                    } else {
+                        send(cx, operation, &file, bytes)
+                    }
                 }
-                Some(_) => send(cx, operation, &file, PAGE),
             }
         }
         Phase::End => Next::Done,
@@ -120,6 +122,16 @@ fn writes_data_first(rules: &JournalRules) -> bool {
 /// True if what changed is written before the block that makes it valid. A commit without requests passes the queue here.
 fn writes_log(rules: &JournalRules) -> bool {
     rules.requests.is_none_or(|requests| !requests.is_one_write)
+}
+
+/// The time in which the disk of a file flushes its cache.
+fn flush_of(cx: &Context<'_>, file: &FileView) -> Nanos {
+    cx.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush)
+}
+
+/// True if the last write of a commit is behind a flush of the disk's cache.
+fn flushes(cx: &Context<'_>, file: &FileView, requests: Requests) -> bool {
+    requests.barrier && flush_of(cx, file) > Nanos::ZERO
 }
 
 /// The bytes of a commit before its commit block.
@@ -203,6 +215,16 @@ fn send(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u6
     }
     cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
     cx.flushers.flusher_of(cx.write_back, file).send_log(file.id, bytes, operation);
+    cx.ext4.has_sent.push(file.device);
+    Next::Wait
+}
+
+/// Sends the last bytes of a commit to the disk behind a flush, past what waits before the disk.
+fn send_behind_flush(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u64) -> Next {
+    cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
+    cx.write_back.wb(file);
+    let wb = cx.write_back.wb_of(file);
+    cx.block.queue(file.device).push_behind_flush(wb, bytes, operation);
     cx.ext4.has_sent.push(file.device);
     Next::Wait
 }

@@ -306,7 +306,7 @@ mod tests {
         let credit = |kernel: &mut Kernel| {
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
                 Some(TaskRate::fixed(1e6));
-            let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
+            let credit = Some(Credit { seconds: 0.5, ..Credit::new(Nanos::ZERO) });
             kernel.tasks.moving().for_each(|task| task.credit = credit);
             kernel.catch_up(millisecond);
         };

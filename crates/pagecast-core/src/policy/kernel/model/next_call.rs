@@ -10,6 +10,7 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::credit::is_pausing;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
@@ -78,6 +79,8 @@ pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Sur
         survey.add(task);
         let end_of_run_ahead = if task.runs_ahead() {
             write_back.until_credit_is_spent(task)
+        } else if is_pausing(task) {
+            task.credit.map(|credit| -credit.seconds)
         } else if task.run == Run::Follow {
             until_followed(pages, tasks, task)
         } else {
@@ -342,7 +345,7 @@ mod tests {
             let writer = write(&mut kernel, 1, run, 300e6);
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
                 Some(TaskRate::fixed(100e6));
-            let credit = Some(Credit { seconds: 0.5, at: Nanos::ZERO });
+            let credit = Some(Credit { seconds: 0.5, ..Credit::new(Nanos::ZERO) });
             kernel.tasks.get_mut(writer).expect("it is there").credit = credit;
             survey_tasks(&kernel.pages, &kernel.write_back, &kernel.tasks).soonest
         };

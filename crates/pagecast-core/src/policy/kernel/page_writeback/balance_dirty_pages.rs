@@ -1,7 +1,8 @@
 //! Sets the rate of each task that makes pages dirty.
 //!
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on n / rate after its last pause ended.
-//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Single pauses are left out.
+//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Calls that are shorter than what is made dirty between
+//! two pauses pause one by one; longer ones go on at the rate.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page::PAGE;
@@ -12,12 +13,12 @@ use crate::policy::kernel::page_writeback::rates::task_rate;
 use crate::policy::kernel::page_writeback::task_rate::TaskRate;
 use crate::policy::kernel::page_writeback::wb::Level;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::tasks::credit::has_credit;
+use crate::policy::kernel::tasks::credit::{has_credit, is_pausing};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 impl WriteBack {
     /// Returns the position of a wb in a domain with these limits and so many dirty pages, a fraction of which it writes.
@@ -129,6 +130,7 @@ impl WriteBack {
     /// Returns the rate of a task by the law of its device, unless it has credit. At the hard limit credit is worth nothing.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
         let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
+        let rate = if is_pausing(task) { rate.map(|_| 0.0) } else { rate };
         rate.or_else(|| self.freerun_rate_of(task))
     }
 
@@ -139,8 +141,14 @@ impl WriteBack {
         }
         let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0)?;
         let rate = task.transfer.as_ref()?.rate;
-        let credit = task.credit?.seconds;
+        let credit = task.credit?.until_pause();
         (rate > limit).then(|| credit * limit / (rate - limit))
+    }
+
+    /// Returns the debt in seconds that a call of so many bytes of a file may run into before it pauses.
+    pub fn allowance(&self, wb: WbId, folio: u64, call: Bytes) -> f64 {
+        let wb = self.wbs.get(wb.0 as usize).and_then(Option::as_ref);
+        wb.and_then(|wb| wb.task_rate.as_ref()).map_or(0.0, |rate| rate.allowance(folio, call))
     }
 }
 
@@ -155,7 +163,6 @@ mod tests {
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tasks::credit::{Credit, resume};
     use crate::policy::kernel::tests::{kernel, write};
-    use crate::units::Bytes;
 
     #[test]
     fn credit_lasts_as_long_as_a_task_runs_ahead_of_its_rate_by_it() {
@@ -165,7 +172,7 @@ mod tests {
             kernel.write_back.wbs[0].as_mut().expect("somebody writes to it").task_rate =
                 limit.map(TaskRate::fixed);
             let task = kernel.tasks.get_mut(writer).expect("it is there");
-            task.credit = Some(Credit { seconds, at: Nanos::ZERO });
+            task.credit = Some(Credit { seconds, ..Credit::new(Nanos::ZERO) });
             kernel.write_back.until_credit_is_spent(&kernel.tasks[writer])
         };
         // At 300 MB/s instead of 100 it loses 2 s each second.
@@ -342,7 +349,7 @@ mod tests {
             let Kernel { tasks, pages, write_back: WriteBack { wbs, .. }, .. } = &mut kernel;
             wbs[0].as_mut().expect("somebody writes to it").task_rate = rate.map(TaskRate::fixed);
             let task = tasks.get_mut(writer).expect("it is there");
-            task.credit = Some(Credit { seconds: 0.125, at: Nanos::ZERO });
+            task.credit = Some(Credit { seconds: 0.125, ..Credit::new(Nanos::ZERO) });
             pages.count(task, bytes, rate_of(wbs, task), Nanos::ZERO);
             task.credit.expect("it has been checked").seconds
         };

@@ -60,12 +60,18 @@ impl Throttle {
         if self.task_rate == 0 {
             return 0.0;
         }
+        let (pages, jiffies) = self.stretch(folio);
+        (pages * self.hz.0) as f64 / jiffies as f64
+    }
+
+    /// Returns the pages that such a task makes dirty between two pauses, and the time for them with the pause, in jiffies.
+    pub fn stretch(&self, folio: u64) -> (u64, u64) {
         let pause = self.pause();
         let mut dirtied = pause.poll.max(1).next_multiple_of(folio);
         while pause.period(dirtied) == 0 {
             dirtied = Pause::longer_poll(dirtied, dirtied);
         }
-        (dirtied * self.hz.0) as f64 / pause.period(dirtied).min(pause.longest.max(1)) as f64
+        (dirtied, pause.period(dirtied).min(pause.longest.max(1)))
     }
 
     /// Returns the pauses that follow from it.
