@@ -216,7 +216,8 @@ class Guest:
         }
         if settings.has_programs:
             programs |= {f"usr/bin/{name}": _program(root, name) for name in PROGRAMS}
-            programs |= {"mkfs.xfs": next(root.glob("**/sbin/mkfs.xfs"))} if settings.file_system.kind == "xfs" else {}
+            if settings.file_system.kind == "xfs":
+                programs["mkfs.xfs"] = next(root.glob("**/sbin/mkfs.xfs"))
             _add_runtime(archive, root)
         for name, path in programs.items():
             archive.add(name, path.read_bytes(), mode=0o755)

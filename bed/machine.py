@@ -43,11 +43,13 @@ _EXT3: Final = (
     'unlink = "25 us"',
     'rename = "52 us"',
 )
+_XFS: Final = ('commit = "40 us"', 'extent_conversion = "45 us"', *_EXT4[-3:])
+_COSTS: Final = {"ext4": _EXT4, "ext3": _EXT3, "xfs": _XFS}
 _FLUSH_NS: Final = 12_000
-"""Of the guest's processor, one instruction a nanosecond, on Linux 6.12. They are from cases that are not judged:
-append_fsync, over_fsync, create_fsync, create_unlink and rename_over of ext4 in ordered mode; over_fsync without
-barriers (a flush goes through a thread of its own); append_fsync, create_unlink and rename_over of ext3, whose
-blocks have no checksums."""
+"""Of the guest's processor, one instruction a nanosecond, on Linux 6.12. They are from cases that are not
+judged: append_fsync, over_fsync, create_fsync, create_unlink and rename_over of ext4 in ordered mode;
+over_fsync without barriers (a flush goes through a thread of its own); append_fsync, create_unlink and
+rename_over of ext3, whose blocks have no checksums; append_fsync of XFS, whose names were not recorded."""
 
 _JOURNALED: Final = 'page_insert = "36 us"'
 """A page of journaled data takes a handle of its own: from the writes of stream4j while the disk was idle."""
@@ -182,8 +184,7 @@ def _file_system(made: Made) -> str:
     lines = [f'type = "{made.file_system.kind}"', f"journal = {{ {', '.join(journal)} }}"]
     lines += ["delalloc = false"] if "nodelalloc" in options else []
     lines += [_JOURNALED] if options.get("data") == "journal" else []
-    costs = _EXT3 if made.file_system.kind == "ext3" else _EXT4
-    return "".join(f"{line}\n" for line in (*lines, *_PROCESSOR, *costs))
+    return "".join(f"{line}\n" for line in (*lines, *_PROCESSOR, *_COSTS[made.file_system.kind]))
 
 
 def _cgroup(made: Made) -> str:

@@ -87,7 +87,8 @@
 //! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
 //! | `add_transaction_credits` | `jbd2/checkpoint.rs` | `journal_data` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
-//! | `ext4_mb_group_or_file`, `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `extend`, `indirect` |
+//! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
+//! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |
 //! | `blk_kick_flush` | `block/flush.rs` | `flush` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |
