@@ -26,6 +26,7 @@ mod kernel_readahead;
 mod kernel_reads;
 mod kernel_reporting;
 mod kernel_rooms;
+mod kernel_rotation;
 mod kernel_seeks;
 mod kernel_shares;
 mod kernel_wbt;

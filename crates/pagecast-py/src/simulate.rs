@@ -64,7 +64,7 @@ pub fn simulate(
 }
 
 /// Reads "all", "histogram", or "slow:" and a time.
-fn record_of(text: &str) -> PyResult<Record> {
+pub fn record_of(text: &str) -> PyResult<Record> {
     match text.split_once(':') {
         Some(("slow", least)) => Nanos::parse(least.trim()).map(Record::Slow).map_err(|error| {
             ScenarioError::new_err(format!("record=\"{text}\": {error}; write for example \"slow:10ms\""))

@@ -5,35 +5,46 @@
 //!
 //! - A request needs a tag of the scheduler (`nr_requests`), or without a scheduler one of the disk. A thread that finds none sleeps, and its
 //!   later requests wait behind that one; threads get tags in the order in which they came.
+//! - The single queue has `nr_requests` for reads and as many for writes (`block/blk-core.c: get_request`, Linux 4.20).
 //! - When requests are complete the scheduler fills the disk again at once, before any thread has woken up.
 //! - A thread sends one request after the other, and takes its time for each.
 //! - The disk serves so many requests at a time as it has tags (`service`).
 //!
 //! Left out: several queues of the hardware; plugs; I/O of cgroups; polled requests.
 
+mod anticipatory;
 mod bfq;
+mod cfq;
+mod deadline;
+mod elevator;
 mod kyber;
 mod mq_deadline;
 mod none;
+mod raid;
 mod request;
+mod rotation;
 mod schedule;
 mod service;
 
 pub use self::request::{Direction, Request, RequestId};
+pub use self::rotation::Mechanics;
 pub use self::service::Service;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use self::anticipatory::Anticipatory;
 use self::bfq::Bfq;
+use self::cfq::Cfq;
+use self::deadline::Deadline;
 use self::kyber::Kyber;
 use self::mq_deadline::MqDeadline;
 use self::none::Noop;
 use self::schedule::Schedule;
 use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
-use crate::units::{Bytes, Nanos, earlier};
+use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
 /// The settings of the queue of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +57,10 @@ pub struct Settings {
     pub max_sectors: Bytes,
     /// The time that a thread takes for a request before it sends the next.
     pub submission: Nanos,
+    /// True if the disk turns.
+    pub is_rotational: bool,
+    /// What it moves at best.
+    pub peak_rate: BytesPerSecond,
 }
 
 /// What a thread wants to submit next, and those behind it.
@@ -61,26 +76,25 @@ struct Submitter {
 /// The tags that requests need.
 #[derive(Debug)]
 struct Tags {
-    free: u32,
-    /// Those that writes have, and may have.
-    writes: u32,
-    most_writes: u32,
+    /// Those of a direction, and all.
+    depth: u32,
+    all: u32,
+    /// Those that reads and writes have.
+    used: [u32; 2],
 }
 
 impl Tags {
-    /// True if there is one for a request.
-    fn has(&self, request: &Request) -> bool {
-        self.free > 0 && (request.direction == Direction::Read || self.writes < self.most_writes)
+    /// True if there is one for a request whose direction may have so many.
+    fn has(&self, request: &Request, most: u32) -> bool {
+        self.used.iter().sum::<u32>() < self.all && self.used[request.direction as usize] < most
     }
 
     fn take(&mut self, request: &Request) {
-        self.free -= 1;
-        self.writes += u32::from(request.direction == Direction::Write);
+        self.used[request.direction as usize] += 1;
     }
 
     fn give_back(&mut self, request: &Request) {
-        self.free += 1;
-        self.writes -= u32::from(request.direction == Direction::Write);
+        self.used[request.direction as usize] -= 1;
     }
 }
 
@@ -96,6 +110,8 @@ pub struct Device {
     /// The threads that prepare their next request, and until when.
     preparing: BTreeSet<(Nanos, u32)>,
     service: Service,
+    /// The request that the scheduler has given out and the disk has no tag for.
+    next: Option<Request>,
     /// The parts of each call that are not complete.
     parts: FxHashMap<RequestId, u32>,
     /// Requests into which others were merged, with the calls of those.
@@ -113,17 +129,24 @@ impl Device {
             Scheduler::None => Box::new(Noop::default()),
             Scheduler::MqDeadline => Box::new(MqDeadline::default()),
             Scheduler::Kyber => Box::new(Kyber::default()),
-            Scheduler::Bfq => Box::new(Bfq::default()),
+            Scheduler::Bfq => Box::new(Bfq::new(settings.is_rotational, settings.peak_rate)),
+            Scheduler::Deadline => Box::new(Deadline::default()),
+            Scheduler::Anticipatory => Box::new(Anticipatory::default()),
+            Scheduler::Cfq => Box::new(Cfq::new(settings.is_rotational)),
         };
-        let free = if settings.scheduler != Scheduler::None { settings.nr_requests } else { service.depth() };
+        let is_single_queue =
+            matches!(settings.scheduler, Scheduler::Deadline | Scheduler::Anticipatory | Scheduler::Cfq);
+        let depth =
+            if settings.scheduler != Scheduler::None { settings.nr_requests } else { service.depth() };
         Self {
             settings,
-            tags: Tags { free, writes: 0, most_writes: schedule.most_writes(free) },
+            tags: Tags { depth, all: if is_single_queue { 2 * depth } else { depth }, used: [0; 2] },
             schedule,
             submitters: FxHashMap::default(),
             line: VecDeque::new(),
             preparing: BTreeSet::new(),
             service,
+            next: None,
             parts: FxHashMap::default(),
             merged: FxHashMap::default(),
             submitted: 0,
@@ -169,14 +192,15 @@ impl Device {
             }
             if let Some(into) = self.schedule.merge(&next, self.settings.max_sectors) {
                 self.merged.entry(into).or_default().push(next.id);
-            } else if self.tags.has(&next) {
+            } else if self.has_tag(&next) {
                 self.tags.take(&next);
                 self.schedule.insert(now, next);
             } else {
-                submitter.waits = true;
+                self.submitters.get_mut(&thread).expect("it submits").waits = true;
                 self.line.push_back(thread);
                 return;
             }
+            let submitter = self.submitters.get_mut(&thread).expect("it submits");
             submitter.requests.pop_front();
             submitter.ready = processors.run(now, self.settings.submission);
             self.fill(now);
@@ -187,23 +211,33 @@ impl Device {
         }
     }
 
-    fn has_tag_for(&self, thread: u32) -> bool {
-        let next = self.submitters.get(&thread).and_then(|submitter| submitter.requests.front());
-        next.is_some_and(|next| self.tags.has(next))
+    fn has_tag(&self, request: &Request) -> bool {
+        self.tags.has(request, self.schedule.limit_depth(request, self.tags.depth))
     }
 
-    /// Sends waiting requests to the disk as long as it takes some.
+    fn has_tag_for(&self, thread: u32) -> bool {
+        let next = self.submitters.get(&thread).and_then(|submitter| submitter.requests.front());
+        next.is_some_and(|next| self.has_tag(next))
+    }
+
+    /// Sends waiting requests to the disk as long as it takes some. A scheduler gives out one more, which waits for a tag of the disk
+    /// (`__blk_mq_do_dispatch_sched`).
     fn fill(&mut self, now: Nanos) {
         while self.service.has_room() {
-            let Some(request) = self.schedule.dispatch(now) else { return };
+            let Some(request) = self.next.take().or_else(|| self.schedule.dispatch(now)) else { return };
+            self.schedule.started(now, &request);
             self.service.begin(now, request);
+        }
+        if self.next.is_none() && self.settings.scheduler != Scheduler::None {
+            self.next = self.schedule.dispatch(now);
         }
     }
 
     /// The time at which the disk has served its next request, or serves again.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        let scheduled = self.schedule.next_event().filter(|_| self.service.has_room());
+        let takes = self.service.has_room() || self.next.is_none();
+        let scheduled = self.schedule.next_event().filter(|_| takes);
         let prepared = self.preparing.first().map(|(ready, _)| *ready);
         earlier(earlier(self.service.next_event(), scheduled), prepared)
     }

@@ -36,6 +36,14 @@ pub struct Request {
 }
 
 impl Request {
+    /// Bytes of a sector.
+    pub(super) const SECTOR: u64 = 512;
+
+    /// Its length in sectors.
+    pub(super) fn sectors(&self) -> u64 {
+        self.bytes.0.div_ceil(Self::SECTOR)
+    }
+
     /// The byte behind it.
     pub(super) fn end(&self) -> u64 {
         self.position + self.bytes.0

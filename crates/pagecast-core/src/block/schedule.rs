@@ -14,11 +14,14 @@ pub trait Schedule {
     /// Gives out the next request.
     fn dispatch(&mut self, now: Nanos) -> Option<Request>;
 
+    /// Notes that the disk has begun to serve a request.
+    fn started(&mut self, _now: Nanos, _request: &Request) {}
+
     /// Notes that the disk has served a request.
     fn completed(&mut self, _now: Nanos, _request: &Request) {}
 
-    /// Of so many tags, those that writes may have (`limit_depth`).
-    fn most_writes(&self, tags: u32) -> u32 {
+    /// Of so many tags, those that requests of its direction may have when it asks for one (`limit_depth`).
+    fn limit_depth(&self, _request: &Request, tags: u32) -> u32 {
         tags
     }
 

@@ -66,6 +66,13 @@ impl Resource {
         Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO, interval: Nanos::ZERO }
     }
 
+    /// So many of them that share all flows.
+    #[must_use]
+    pub fn times(mut self, number: u32) -> Self {
+        self.capacity_at.iter_mut().for_each(|(_, rate)| *rate *= f64::from(number));
+        self
+    }
+
     /// A resource with the higher rate of two, at every number of flows that either names.
     #[must_use]
     pub fn faster(one: &Self, other: &Self) -> Self {

@@ -4,6 +4,7 @@
 
 pub mod devices;
 pub mod flush;
+pub mod layout;
 pub mod queue;
 pub mod seeks;
 pub mod wbt;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use self::devices::Devices;
 use self::flush::Flushes;
 use self::queue::{Queue, Unit};
-use self::seeks::Heads;
+use self::seeks::{Heads, Turning};
 use self::wbt::{Recent, Wbt};
 use crate::machine::{Disk, Host};
 use crate::policy::kernel::config::Config;
@@ -35,6 +36,8 @@ pub struct Block {
     pub devices: Devices,
     pub(super) heads: Heads,
     flushes: Vec<Flushes>,
+    /// The disks that turn.
+    turning: Vec<Option<Turning>>,
     pub(super) config: Arc<Config>,
 }
 
@@ -47,6 +50,7 @@ impl Block {
             devices: Devices::of(&config.host),
             heads: Heads::of(config.host.disks.len()),
             flushes: vec![Flushes::default(); devices],
+            turning: Turning::of(&config.host),
             config: config.clone(),
         }
     }
@@ -159,11 +163,23 @@ impl Block {
 
     /// Returns the seek time of a file's disk to a range of the file.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
+        let disk = file.device.0 as usize;
+        if let Some(Some(turning)) = self.turning.get_mut(disk) {
+            let bytes = range.1 - range.0;
+            let at = self.devices.layouts[disk].position(file, range.0, Bytes(bytes));
+            return Nanos::from_seconds(turning.read((at, bytes)));
+        }
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {
             return Nanos::ZERO;
         }
         let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
         if has_moved { seek } else { Nanos::ZERO }
+    }
+
+    /// Moves the head of a disk that turns over the next unit of its queue. Returns the rate of that unit if it is less than that of the disk.
+    pub fn write_rate_of_next(&mut self, device: usize) -> Option<f64> {
+        let turning = self.turning.get_mut(device)?.as_mut()?;
+        turning.write(&self.queues[device], &mut self.devices.layouts[device])
     }
 }

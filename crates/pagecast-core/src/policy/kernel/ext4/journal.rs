@@ -98,6 +98,8 @@ impl Journal {
         let grows = grows_at_once && end > inode.allocated;
         if grows {
             self.give_blocks(now, file, end);
+        } else if self.orders_all_data() {
+            self.running.order(now, file, 0);
         } else if is_new_tick {
             self.running.change(now, file);
         }
@@ -114,20 +116,31 @@ impl Journal {
     /// Gives a file blocks up to a byte.
     fn give_blocks(&mut self, now: Nanos, file: &FileView, end: u64) {
         let others_since = self.last_allocated.replace(file.id) != Some(file.id);
-        let (running, has_extents) =
-            (self.running_tid, self.rules.requests.is_some_and(|requests| requests.has_extents));
+        let (running, requests) =
+            (self.running_tid, self.rules.requests.filter(|requests| !requests.is_one_write));
         let inode = self.inode(file);
         let from = std::mem::replace(&mut inode.allocated, end);
         inode.grown = running;
         inode.map.extend((from, end), others_since);
-        let leaf = inode.map.leaf(file.id).filter(|_| has_extents);
-        let indirect = indirect(file.id, from, end).filter(|_| !has_extents);
-        self.running.allocate(now, file, from, leaf.chain(indirect));
+        let leaf = inode.map.leaf(file.id).filter(|_| requests.is_some_and(|requests| requests.has_extents));
+        let end = if requests.is_some_and(|requests| !requests.has_extents) { end } else { 0 };
+        self.running.allocate(now, file, from, leaf.chain(indirect(file.id, from, end)));
     }
 
-    /// Notes that a write which makes its file longer goes on at a byte, while another transaction has begun.
-    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64) {
+    /// True if a commit writes all dirty data of the files that were written.
+    fn orders_all_data(&self) -> bool {
+        self.rules.requests.is_some_and(|requests| requests.writes_data_first() && requests.orders_all_data)
+    }
+
+    /// Notes that a write goes on at a byte while another transaction has begun. `grows` if it makes its file longer.
+    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64, grows: bool) {
         let running = self.running_tid;
+        if !grows {
+            if self.orders_all_data() {
+                self.running.order(now, file, 0);
+            }
+            return;
+        }
         if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
             self.inode(file).grown = running;
             self.running.allocate(now, file, at, std::iter::empty());

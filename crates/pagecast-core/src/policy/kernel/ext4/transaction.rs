@@ -36,8 +36,9 @@ pub struct Transaction {
     /// Blocks outside of inodes that map the blocks of files.
     map_blocks: FxHashSet<MapBlock>,
     names: bool,
-    /// Files that have got blocks, and from which byte on: their data is written before the commit, in ordered mode without delayed allocation.
-    pub allocated: FxHashMap<FileId, (FileView, u64)>,
+    /// Files whose data is written before the commit, in ordered mode without delayed allocation, and from which byte on: where they have got
+    /// blocks, or all.
+    pub ordered: FxHashMap<FileId, (FileView, u64)>,
     /// Data in the log.
     pub data: FxHashMap<FileId, Ranges>,
     data_bytes: u64,
@@ -53,10 +54,15 @@ impl Transaction {
 
     /// Adds an allocation of blocks of a file from a byte on, and the blocks that map them.
     pub fn allocate(&mut self, now: Nanos, file: &FileView, from: u64, maps: impl Iterator<Item = MapBlock>) {
-        self.change(now, file);
+        self.order(now, file, from);
         self.allocates = true;
         self.map_blocks.extend(maps);
-        let (_, first) = self.allocated.entry(file.id).or_insert((*file, from));
+    }
+
+    /// Adds data of a file from a byte on that is to be written before the commit.
+    pub fn order(&mut self, now: Nanos, file: &FileView, from: u64) {
+        self.change(now, file);
+        let (_, first) = self.ordered.entry(file.id).or_insert((*file, from));
         *first = from.min(*first);
     }
 

@@ -40,10 +40,8 @@ pub fn begin_commits(cx: &mut Context<'_>) -> Vec<OperationId> {
         ready.push(number);
         let journal = cx.ext4.journals[at].as_mut().expect("it is due");
         ready.extend(journal.begin(cx.now));
-        for writer in
-            cx.tasks.writers().filter(|writer| writer.run == Run::New && writer.file().device == device)
-        {
-            journal.goes_on(cx.now, writer.file(), writer.position);
+        for writer in cx.tasks.writers().filter(|writer| writer.file().device == device) {
+            journal.goes_on(cx.now, writer.file(), writer.position, writer.run == Run::New);
         }
     }
     ready
@@ -184,7 +182,7 @@ fn wait_until(cx: &mut Context<'_>, operation: OperationId, until: Nanos) -> Nex
 fn write_data(cx: &mut Context<'_>, operation: OperationId, device: DeviceId) -> u32 {
     let journal = cx.ext4.journal(device).expect("what commits is a journal");
     let committing = journal.committing.as_ref().expect("it is under way");
-    let mut files: Vec<(FileView, u64)> = committing.transaction.allocated.values().copied().collect();
+    let mut files: Vec<(FileView, u64)> = committing.transaction.ordered.values().copied().collect();
     files.sort_unstable_by_key(|(file, _)| file.id);
     files.into_iter().map(|(file, from)| u32::from(write_file(cx, operation, &file, from))).sum()
 }
