@@ -75,6 +75,11 @@ class FileSystem:
         return ",".join(("noatime", *self.options))
 
     @property
+    def modules(self) -> tuple[str, ...]:
+        """What it needs beside ext4, which each guest has."""
+        return ("xfs",) if self.kind == "xfs" else ()
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is what a guest has by default."""
         return self == FileSystem()
@@ -211,13 +216,15 @@ class Guest:
         }
         if settings.has_programs:
             programs |= {f"usr/bin/{name}": _program(root, name) for name in PROGRAMS}
+            if settings.file_system.kind == "xfs":
+                programs["mkfs.xfs"] = next(root.glob("**/sbin/mkfs.xfs"))
             _add_runtime(archive, root)
         for name, path in programs.items():
             archive.add(name, path.read_bytes(), mode=0o755)
         for name, path in _libraries(programs.items(), root).items():
             archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
         archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
-        wanted = (*MODULES, "null_blk") if settings.disk == "null" else MODULES
+        wanted = (*MODULES, "null_blk", *settings.file_system.modules) if settings.disk == "null" else MODULES
         modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")), wanted)
         options = {"null_blk.ko": " nr_devices=0"}
         archive.add(

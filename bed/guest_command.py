@@ -72,7 +72,7 @@ def _add_null(parser: argparse.ArgumentParser) -> None:
     add("--queues", type=at_least(1), default=default.submit_queues, metavar="N")
     add("--cache", type=at_least(0), default=default.cache_size, metavar="MIB", help="volatile; 0: none")
     add("--no-fua", action="store_true", help="the cache has no forced unit access")
-    add("--fs", choices=("ext4", "ext3"), default="ext4")
+    add("--fs", choices=("ext4", "ext3", "xfs"), default="ext4")
     add("--journal", type=at_least(0), default=0, metavar="MIB", help="0: what mke2fs gives it")
     add("--options", default="", metavar="OPTION,...", help="of mount: data=journal, nobarrier, nodelalloc")
 

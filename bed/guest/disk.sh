@@ -16,13 +16,26 @@ make_disk() {
         return 1
         ;;
     esac
-    journal=
-    [ "$6" -eq 0 ] || journal="-J size=$6"
-    /mke2fs -q -t "$4" $journal -E lazy_itable_init=0,lazy_journal_init=0 "$block"
+    make_fs "$4" "$6" "$block"
     mkdir -p "$2"
     mount -t "$4" -o "$5" "$block" "$2"
     DEVICE=$(cat "/sys/block/${block#/dev/}/dev")
     LIMITED=$(cat /sys/block/zram0/dev 2>/dev/null || true)
+}
+
+# make_fs FS JOURNAL DEVICE: with a journal of so many MiB, or what its program gives it.
+make_fs() {
+    journal=
+    case $1 in
+    xfs)
+        [ "$2" -eq 0 ] || journal="-l size=$2m"
+        /mkfs.xfs -q -f $journal "$3"
+        ;;
+    *)
+        [ "$2" -eq 0 ] || journal="-J size=$2"
+        /mke2fs -q -t "$1" $journal -E lazy_itable_init=0,lazy_journal_init=0 "$3"
+        ;;
+    esac
 }
 
 # make_null ATTRIBUTES: /dev/nullb0, "size=2048,mbps=100,...". First it is written whole, at no cost: it has its memory before

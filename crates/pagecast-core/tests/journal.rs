@@ -71,6 +71,74 @@ fn processes_that_come_during_a_commit_share_the_next_one() {
     assert!(commits <= all / 4 && commits >= calls, "{commits} commits of {all} calls");
 }
 
+/// Two processes begin to append at once, or one does what both do; the blocks of the last commit.
+fn blocks_of_last_commit(together: bool, file_system: &str, calls: usize) -> u64 {
+    let append = |file: &str| format!("write = '/data/{file}', size = '4096 B', append = true");
+    let (appends, fsyncs) =
+        (["a", "b"].map(append), ["a", "b"].map(|file| format!("fsync = '/data/{file}'")));
+    let case = journaled("{}").set(&format!("machine.mount./data.type={file_system}"));
+    let files = if together { 0..2 } else { 0..1 };
+    let case = files.fold(case, |case, at| {
+        let calls: Vec<&str> = (0..calls).flat_map(|_| [appends[at].as_str(), fsyncs[at].as_str()]).collect();
+        case.process(&format!("p{at}"), &calls)
+    });
+    let run = case.run("kernel");
+    run.events_called("journal_commit").last().expect("there is one").2 / 4096
+}
+
+/// Source: the recordings of par4_append_fsync, whose commits have a block for each process.
+#[test]
+fn small_files_that_grow_at_once_have_a_leaf_of_extents_in_each_commit() {
+    // A descriptor, an inode, a bitmap and a group descriptor, the commit block; and a leaf.
+    assert_eq!([false, true].map(|together| blocks_of_last_commit(together, "ext4", 8)), [5, 6]);
+}
+
+#[test]
+fn files_of_ext3_have_an_indirect_block_from_48_kib_on() {
+    assert_eq!([12, 13].map(|calls| blocks_of_last_commit(false, "ext3", calls)), [5, 6]);
+}
+
+#[test]
+fn a_commit_comes_behind_callers_on_the_only_processor() {
+    let duration = |cores: &str| {
+        let case =
+            journaled("{}").set("machine.mount./data.commit=1 ms").set(&format!("machine.cores={cores}"));
+        let case = case.set("machine.mount./data.create=10 ms");
+        // The commit of the first append begins after 1 ms, as files are made.
+        let makes: Vec<String> = (0..3).map(|at| format!("open = '/data/m{at}', create = true")).collect();
+        let makes: Vec<&str> = makes.iter().map(String::as_str).collect();
+        case.process("p", &[APPEND, FSYNC]).process("m", &makes).run("kernel").seconds("p", 1)
+    };
+    let (one, two) = (duration("1"), duration("2"));
+    assert!(one > 30e-3 && two < 10e-3, "{one} s, {two} s");
+}
+
+#[test]
+fn callers_that_flush_at_once_share_the_next_flush() {
+    let seconds = |count: usize| {
+        let case = (0..count).fold(journaled("{}"), |case, at| {
+            let file = format!("/data/f{at}");
+            case.cached(&file, "4096 B", "0 B").process(&format!("p{at}"), &[&format!("fsync = '{file}'")])
+        });
+        let run = case.run("kernel");
+        (0..count).map(|at| run.seconds(&format!("p{at}"), 0)).fold(0.0, f64::max)
+    };
+    near(seconds(1), 2e-3);
+    near(seconds(3), 4e-3);
+}
+
+#[test]
+fn journaled_data_of_a_file_that_is_removed_leaves_the_transaction() {
+    let blocks = |removes: bool| {
+        let mut steps = vec!["write = '/data/a', size = '4 MiB'", "write = '/data/b', size = '4096 B'"];
+        steps.extend(removes.then_some("unlink = '/data/a'"));
+        steps.push("fsync = '/data/b'");
+        let run = journaled("{ data = 'journal' }").process("p", &steps).run("kernel");
+        run.events_called("journal_commit")[0].2 / 4096
+    };
+    assert!(blocks(false) > 1024 && blocks(true) < 16, "{} and {} blocks", blocks(false), blocks(true));
+}
+
 #[test]
 fn a_transaction_is_committed_by_its_age() {
     let operations = [APPEND, "sleep = '12 s'", APPEND, "sleep = '6 s'"];

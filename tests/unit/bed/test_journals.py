@@ -53,7 +53,7 @@ def test_a_file_system_is_named_described_and_told_to_the_guest(tmp_path):
     path.write_text(text)
     pc.load_machine(path)
     assert 'journal = { size = "64 MiB", data = "journal", barrier = false }' in text
-    assert 'flush = "100000 ns"' in text
+    assert 'flush = "112000 ns"' in text
     assert "flush" not in machine_of(replace(made, null=NullDisk()), PLATFORM)
     plain = machine_of(replace(ON_NULL, file_system=FileSystem("ext3", ("nodelalloc",))), PLATFORM)
     assert 'type = "ext3"\njournal = {  }\ndelalloc = false\n' in plain

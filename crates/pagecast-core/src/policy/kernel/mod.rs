@@ -16,7 +16,7 @@
 //! | `mm/page_alloc.c`, `mm/page_reporting.c` | `page_alloc` | `Pages` |
 //! | `mm/vmscan.c`, `mm/swap.c`, `mm/workingset.c` | `vmscan` | |
 //! | `mm/memcontrol.c` | `memcontrol` | |
-//! | `block/blk-mq.c`, `block/blk-wbt.c` | `block` | `Block` |
+//! | `block/blk-mq.c`, `block/blk-flush.c`, `block/blk-wbt.c` | `block` | `Block` |
 //! | `include/linux/fs.h: struct address_space` | `address_space` | |
 //! | ours: operations under way, as data | `tasks` | `Tasks` |
 //!
@@ -87,6 +87,9 @@
 //! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
 //! | `add_transaction_credits` | `jbd2/checkpoint.rs` | `journal_data` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
+//! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
+//! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |
+//! | `blk_kick_flush` | `block/flush.rs` | `flush` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |
 //!

@@ -3,6 +3,7 @@
 //! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
 pub mod devices;
+pub mod flush;
 pub mod layout;
 pub mod queue;
 pub mod seeks;
@@ -12,6 +13,7 @@ pub mod wbt;
 use std::sync::Arc;
 
 use self::devices::Devices;
+use self::flush::Flushes;
 use self::queue::{Queue, Unit};
 use self::seeks::{Heads, Turning};
 use self::turns::Turns;
@@ -37,6 +39,7 @@ pub struct Block {
     /// For whom each device has worked.
     pub turns: Turns,
     pub(super) heads: Heads,
+    flushes: Vec<Flushes>,
     /// The disks that turn.
     turning: Vec<Option<Turning>>,
     pub(super) config: Arc<Config>,
@@ -51,6 +54,7 @@ impl Block {
             devices: Devices::of(&config.host),
             turns: Turns::default(),
             heads: Heads::of(config.host.disks.len()),
+            flushes: vec![Flushes::default(); devices],
             turning: Turning::of(&config.host),
             config: config.clone(),
         }
@@ -177,6 +181,11 @@ impl Block {
         if let Some(device) = device {
             self.recent[device.0 as usize].read = Some(now);
         }
+    }
+
+    /// Flushes the cache of a device, which takes a time. Returns when that is over, and whether it is a flush of its own.
+    pub fn flush(&mut self, now: Nanos, device: DeviceId, time: Nanos) -> (Nanos, bool) {
+        self.flushes[device.0 as usize].flush(now, time)
     }
 
     /// Returns the seek time of a file's disk to a range of the file.

@@ -4,6 +4,7 @@
 
 use crate::machine::MountSource;
 use crate::policy::kernel::block::queue::Unit;
+use crate::policy::kernel::block::Block;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::ext4::journal::Tid;
 use crate::policy::kernel::ext4::rules::Requests;
@@ -59,14 +60,32 @@ impl Ext4 {
         disk.map_or(Nanos::ZERO, |disk| disk.flush)
     }
 
-    /// Notes that flushes of a disk's cache begin which take time. Returns the time of each.
-    pub fn begin_flushes(&mut self, now: Nanos, device: DeviceId, count: u64) -> Nanos {
+    /// Begins a flush of a disk's cache. Returns how long it takes. Where commits are requests, it may have to wait for others'.
+    pub fn begin_flush(&mut self, block: &mut Block, now: Nanos, device: DeviceId) -> Nanos {
         let flush = self.flush_of(device);
-        if let Some(flushes) = self.flushes.get_mut(device.0 as usize).filter(|_| flush > Nanos::ZERO) {
-            *flushes += count;
-            self.note_flush(device, now + flush);
+        if flush > Nanos::ZERO && self.requests(device).is_some() {
+            let (end, begins) = block.flush(now, device, flush);
+            self.note_flushes(device, u64::from(begins), end);
+            return end - now;
+        }
+        self.begin_flushes(now, device, 1)
+    }
+
+    /// Begins flushes of a disk's cache that nobody else asks for. Returns the time of each.
+    fn begin_flushes(&mut self, now: Nanos, device: DeviceId, count: u64) -> Nanos {
+        let flush = self.flush_of(device);
+        if flush > Nanos::ZERO {
+            self.note_flushes(device, count, now + flush);
         }
         flush
+    }
+
+    /// Counts flushes of a disk, the last of which ends at a time.
+    fn note_flushes(&mut self, device: DeviceId, count: u64, end: Nanos) {
+        if let Some(flushes) = self.flushes.get_mut(device.0 as usize) {
+            *flushes += count;
+            self.note_flush(device, end);
+        }
     }
 
     /// True if a disk has a file system.

@@ -13,6 +13,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::policy::kernel::ext4::block_maps::{BlockMap, indirect};
 use crate::policy::kernel::ext4::log::Log;
 use crate::policy::kernel::ext4::rules::JournalRules;
 use crate::policy::kernel::ext4::transaction::Transaction;
@@ -36,6 +37,8 @@ struct Inode {
     allocated: u64,
     committing: u64,
     committed: u64,
+    /// The map of its blocks.
+    map: BlockMap,
 }
 
 /// A transaction that is being committed.
@@ -50,6 +53,8 @@ pub struct Committing {
 pub struct Journal {
     pub rules: JournalRules,
     inodes: FxHashMap<FileId, Inode>,
+    /// The file that was the last one to get blocks.
+    last_allocated: Option<FileId>,
     /// The number of the running transaction.
     running_tid: Tid,
     running: Transaction,
@@ -68,6 +73,7 @@ impl Journal {
         Self {
             rules,
             inodes: FxHashMap::default(),
+            last_allocated: None,
             running_tid: 1,
             running: Transaction::default(),
             committing: None,
@@ -96,9 +102,7 @@ impl Journal {
         }
         let grows = grows_at_once && end > inode.allocated;
         if grows {
-            let from = std::mem::replace(&mut inode.allocated, end);
-            inode.grown = running;
-            self.running.allocate(now, file, from);
+            self.give_blocks(now, file, end);
         } else if self.orders_all_data() {
             self.running.order(now, file, 0);
         } else if is_new_tick {
@@ -108,12 +112,24 @@ impl Journal {
 
     /// Notes that the blocks of a file are allocated up to a byte, as its data is written back.
     pub fn allocate(&mut self, now: Nanos, file: FileId, end: u64) {
-        let running = self.running_tid;
-        if let Some(inode) = self.inodes.get_mut(&file).filter(|inode| inode.allocated < end) {
-            let from = std::mem::replace(&mut inode.allocated, end);
-            inode.grown = running;
-            self.running.allocate(now, &inode.file, from);
+        if let Some(inode) = self.inodes.get(&file).filter(|inode| inode.allocated < end) {
+            let file = inode.file;
+            self.give_blocks(now, &file, end);
         }
+    }
+
+    /// Gives a file blocks up to a byte.
+    fn give_blocks(&mut self, now: Nanos, file: &FileView, end: u64) {
+        let others_since = self.last_allocated.replace(file.id) != Some(file.id);
+        let (running, requests) =
+            (self.running_tid, self.rules.requests.filter(|requests| !requests.is_one_write));
+        let inode = self.inode(file);
+        let from = std::mem::replace(&mut inode.allocated, end);
+        inode.grown = running;
+        inode.map.extend((from, end), others_since);
+        let leaf = inode.map.leaf(file.id).filter(|_| requests.is_some_and(|requests| requests.has_extents));
+        let end = if requests.is_some_and(|requests| !requests.has_extents) { end } else { 0 };
+        self.running.allocate(now, file, from, leaf.chain(indirect(file.id, from, end)));
     }
 
     /// True if a commit writes all dirty data of the files that were written.
@@ -132,7 +148,7 @@ impl Journal {
         }
         if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
             self.inode(file).grown = running;
-            self.running.allocate(now, file, at);
+            self.running.allocate(now, file, at, std::iter::empty());
         }
     }
 
@@ -142,7 +158,8 @@ impl Journal {
         let inode = self.inode(file);
         inode.allocated = inode.allocated.min(size);
         (inode.grown, inode.stamped) = (running, running);
-        self.running.allocate(now, file, size);
+        self.running.allocate(now, file, size, std::iter::empty());
+        self.running.forget(file.id, size);
     }
 
     /// Notes that a name of a file was made, changed or removed.

@@ -3,6 +3,7 @@
 //! Source: `fs/ext4`, `fs/jbd2`, Linux 6.16. Left out: the place of a file's blocks on the disk.
 
 pub mod at_risk;
+pub mod block_maps;
 pub mod commit;
 pub mod journal;
 pub mod log;
@@ -21,6 +22,9 @@ use crate::policy::DeviceId;
 use crate::policy::kernel::config::Config;
 use crate::run_queue::RunQueue;
 use crate::units::Nanos;
+
+/// The time for which a thread is not preempted by others like it (`kernel/sched/fair.c: sysctl_sched_base_slice`, Linux 6.12).
+const SLICE: Nanos = Nanos(700_000);
 
 /// The file systems of a host.
 pub struct Ext4 {
@@ -56,6 +60,14 @@ impl Ext4 {
     /// The journal of a device, if it has one.
     pub fn journal(&mut self, device: DeviceId) -> Option<&mut Journal> {
         self.journals.get_mut(device.0 as usize)?.as_mut()
+    }
+
+    /// Notes that a thread begins to copy for a time, at once: it has the processor already. Nothing where commits are no requests, and of
+    /// copies that are longer than a slice, which share the processors as flows.
+    pub fn copies(&mut self, now: Nanos, device: DeviceId, time: Nanos) {
+        if time <= SLICE && self.requests(device).is_some() {
+            let _ = self.cpus.run(now, time);
+        }
     }
 
     /// True if changes of names take time, or change a journal.

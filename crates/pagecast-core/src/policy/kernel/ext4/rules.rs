@@ -37,6 +37,8 @@ pub struct Requests {
     pub data: DataMode,
     /// True if blocks are allocated when data is written back, not by the write.
     pub allocates_late: bool,
+    /// True if extents map the blocks of files: not on ext3.
+    pub has_extents: bool,
     /// True if a commit orders data that was written over, too, not only that of new blocks: the driver of ext3 (`fs/ext3/inode.c:
     /// ext3_ordered_write_end`, `fs/jbd/commit.c: journal_submit_data_buffers`).
     pub orders_all_data: bool,
@@ -78,6 +80,7 @@ impl Requests {
         Some(Self {
             data: if is_xfs { DataMode::Writeback } else { journal.data },
             allocates_late: is_xfs || (mount.delalloc && !is_ext3 && journal.data != DataMode::Journal),
+            has_extents: !is_ext3,
             orders_all_data: is_ext3 && host.kernel.version < EXT3_DRIVER_BEFORE,
             checkpoints_on_fsync: host.kernel.version >= CHECKPOINTS_ON_FSYNC_SINCE,
             is_one_write: is_xfs,

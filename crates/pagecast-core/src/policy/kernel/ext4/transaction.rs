@@ -1,11 +1,12 @@
 //! Keeps what has changed since the last commit: the running transaction.
 //!
 //! Source: `fs/jbd2/transaction.c`, `fs/ext4/inode.c`, Linux 6.16. Blocks are counted by their kinds, as the log has them: inodes share blocks,
-//! an allocation changes a bitmap and a group descriptor, a name a directory and the bitmap of inodes. Left out: which groups these are of,
-//! indirect blocks of ext3, handles.
+//! an allocation changes a bitmap and a group descriptor, and what maps the blocks of its file (`block_maps`), a name a directory and the bitmap
+//! of inodes. Left out: which groups these are of, handles.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::policy::kernel::ext4::block_maps::MapBlock;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, FileView};
@@ -32,6 +33,8 @@ pub struct Transaction {
     pub file: Option<FileView>,
     inode_blocks: FxHashSet<u32>,
     allocates: bool,
+    /// Blocks outside of inodes that map the blocks of files.
+    map_blocks: FxHashSet<MapBlock>,
     /// The changes of names.
     pub names: u64,
     /// Files whose data is written before the commit, in ordered mode without delayed allocation, and from which byte on: where they have got
@@ -50,10 +53,11 @@ impl Transaction {
         self.inode_blocks.insert(file.id.0 / INODES_PER_BLOCK);
     }
 
-    /// Adds an allocation of blocks of a file from a byte on.
-    pub fn allocate(&mut self, now: Nanos, file: &FileView, from: u64) {
+    /// Adds an allocation of blocks of a file from a byte on, and the blocks that map them.
+    pub fn allocate(&mut self, now: Nanos, file: &FileView, from: u64, maps: impl Iterator<Item = MapBlock>) {
         self.order(now, file, from);
         self.allocates = true;
+        self.map_blocks.extend(maps);
     }
 
     /// Adds data of a file from a byte on that is to be written before the commit.
@@ -75,6 +79,16 @@ impl Transaction {
         self.data_bytes += self.data.entry(file.id).or_default().insert(start, end);
     }
 
+    /// Forgets data of a file behind a byte: nobody wants it in the log (`jbd2_journal_forget`, `jbd2_journal_invalidate_folio`).
+    pub fn forget(&mut self, file: FileId, from: u64) {
+        if let Some(data) = self.data.get_mut(&file) {
+            self.data_bytes -= data.remove(from, u64::MAX);
+            if data.total() == 0 {
+                self.data.remove(&file);
+            }
+        }
+    }
+
     /// True if nothing has changed.
     pub fn is_empty(&self) -> bool {
         self.since.is_none()
@@ -84,6 +98,7 @@ impl Transaction {
     pub fn blocks(&self) -> u64 {
         let metadata = self.inode_blocks.len() as u64
             + if self.allocates { ALLOCATION_BLOCKS } else { 0 }
+            + self.map_blocks.len() as u64
             + if self.names > 0 { NAME_BLOCKS } else { 0 };
         metadata + self.data_bytes.div_ceil(PAGE)
     }

@@ -55,12 +55,20 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let rules = cx.ext4.journal(device).expect("what commits is a journal").rules;
     match phase {
         Phase::Prepare => {
-            enter(cx, operation, Phase::Data);
             let blocks = bytes_of_log(cx, device) / PAGE;
             let time = rules.commit + Nanos(rules.commit_block.0.saturating_mul(blocks.min(MOST_BLOCKS)));
             let time = if rules.requests.is_some() { time } else { Nanos::ZERO };
-            compute(cx, operation, time)
+            let work = cx.ext4.cpus.run_behind(cx.now, time);
+            enter(cx, operation, Phase::Computes { work });
+            Next::Step
         }
+        Phase::Computes { work } => match cx.ext4.cpus.done(cx.now, work) {
+            Some(until) => wait_until(cx, operation, until),
+            None => {
+                enter(cx, operation, Phase::Data);
+                Next::Step
+            }
+        },
         Phase::Data => {
             let files = if writes_data_first(&rules) { write_data(cx, operation, device) } else { 0 };
             enter(cx, operation, Phase::Written { files });
@@ -80,7 +88,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
                 Some(requests) if flushes(cx, &file, requests) => {
-                    let flush = cx.ext4.begin_flushes(cx.now, device, 1);
+                    let flush = cx.ext4.begin_flush(cx.block, cx.now, device);
                     wait_until(cx, operation, cx.now + flush)
                 }
                 Some(_) => Next::Step,

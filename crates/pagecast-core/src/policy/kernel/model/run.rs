@@ -26,6 +26,9 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
     task.turnover = task.file.as_ref().map_or(0, |file| cx.pages.lists().turnover(file.id));
     task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
     task.is_first = run.dirties() && dirty.dirtied_when(task.file().id).is_none();
+    if run.dirties() {
+        cx.ext4.copies(cx.now, task.file().device, Nanos::from_seconds(bytes as f64 / task.pace));
+    }
     let task = &cx.tasks[operation];
     let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
     // More than there is comes as it is cleaned.

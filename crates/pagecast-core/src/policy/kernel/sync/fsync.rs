@@ -4,7 +4,8 @@
 //! `fs/iomap/direct-io.c: iomap_dio_can_use_fua`, Linux 6.16.
 //!
 //! - The device is flushed whether or not anything was dirty: its cache may hold earlier writes.
-//! - The device merges flushes that several threads ask for at once. So each takes its own time here, beside the others.
+//! - The device merges flushes that several threads ask for at once (`block/flush`). Without a `journal` each takes its own time here, beside the
+//!   others.
 //! - Commits of the file system are in `jbd2`. A commit flushes the device, so `fsync` does that only where it commits nothing.
 //!
 //! Left out: the content of the device's cache. A flush always takes the same time, even right after many writes to a disk with a
@@ -89,7 +90,7 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Flushes the cache of the disk of a task.
 pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
-    let flush = cx.ext4.begin_flushes(cx.now, cx.tasks[operation].file().device, 1);
+    let flush = cx.ext4.begin_flush(cx.block, cx.now, cx.tasks[operation].file().device);
     end_of_sync(cx, operation, flush)
 }
 
@@ -121,8 +122,9 @@ fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u
     let flush = if is_flushed || !cx.ext4.is_mounted(next as usize) {
         Nanos::ZERO
     } else {
-        cx.ext4.begin_flushes(cx.now, device, 1)
+        cx.ext4.begin_flush(cx.block, cx.now, device)
     };
+    let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Sync { then: Durable::Disks { next, .. }, .. } = &mut task.kind else {
         unreachable!("of several disks")
     };

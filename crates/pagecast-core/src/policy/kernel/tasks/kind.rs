@@ -1,6 +1,7 @@
 //! Names the kinds of operations and the states of their waits.
 
 use crate::policy::{DeviceId, Integrity, NameChange, OperationId};
+use crate::run_queue::Yielding;
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
 
@@ -107,6 +108,8 @@ pub enum Durable {
 pub enum Phase {
     /// It has begun.
     Prepare,
+    /// It computes, behind all other threads.
+    Computes { work: Yielding },
     /// New data is to be written first, where the file system orders it so.
     Data,
     /// It waits for the data of so many files.
