@@ -49,6 +49,7 @@ def order(document: Table, result: Result) -> Iterator[str]:
         ("operations", result.operations["end_s"]),
         ("timeline", result.timeline["time_s"]),
         ("events", result.events["time_s"]),
+        ("bdi", result.bdi["time_s"]),
         ("devices", result.devices["time_s"]),
     ):
         if (np.diff(times) < 0).any():
@@ -88,9 +89,21 @@ def levels(document: Table, result: Result) -> Iterator[str]:
         yield from always("levels: both lists are the cache", on_lists, timeline)
         under = timeline["writeback_bytes"] <= timeline["dirty_bytes"]
         yield from always("levels: bytes under writeback are dirty", under, timeline)
-        devices = result.devices
+        devices = result.bdi
         under = devices["writeback_bytes"] <= devices["dirty_bytes"]
         yield from always("levels: bytes under writeback are dirty, of a device", under, devices)
+
+
+def disks(document: Table, result: Result) -> Iterator[str]:
+    """Disks are busy no longer than time passes, and requests wait no longer than they are there."""
+    table = result.devices
+    busy = table["utilisation"]
+    yield from always("disks: a share of time is one", (busy >= 0) & (busy <= 1), table)
+    within = table["mean_depth"] <= table["max_depth"] * (1 + 1e-9)
+    yield from always("disks: the mean depth is within the largest", within, table)
+    asked = table["reads"] + table["writes"] > 0
+    waits = ~asked | (table["queue_s"] <= table["request_s"])
+    yield from always("disks: waiting is a part of a request's time", waits, table)
 
 
 def always(what: str, holds: "np.ndarray[tuple[int], np.dtype[np.bool]]", table: Columns) -> Iterator[str]:
@@ -160,4 +173,4 @@ def row_of(table: Columns, row: int) -> dict[str, object]:
     return {name: table[name][row] for name in table}
 
 
-CHECKS = (served, parts, order, levels, counters, files, cgroups, everything_is_done)
+CHECKS = (served, parts, order, levels, disks, counters, files, cgroups, everything_is_done)

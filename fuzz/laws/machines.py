@@ -3,7 +3,22 @@
 from fuzz.laws.chance import MB, MS, US, Chance
 from fuzz.laws.document import Rate, Size, Table, Time
 
-VERSIONS = ("3.10", "4.4", "4.12", "4.18", "5.4", "5.15", "6.1", "6.6", "6.8", "6.12", "6.15", "6.18")
+VERSIONS = (
+    "2.6.27",
+    "3.1",
+    "3.10",
+    "4.4",
+    "4.12",
+    "4.18",
+    "5.4",
+    "5.15",
+    "6.1",
+    "6.6",
+    "6.8",
+    "6.12",
+    "6.15",
+    "6.18",
+)
 LEAST_WITH_GENERATIONS = VERSIONS.index("6.1")
 
 
@@ -18,6 +33,8 @@ def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
         machine["memory"]["per_thread"] = chance.rate(500 * MB, 6_000 * MB)
     if chance.seldom():
         machine["memory"]["nodes"] = 2
+    if chance.seldom():
+        machine["memory"]["l2"] = Size(chance.one_of(256, 512, 1024, 2048) << 10)
     machine["memory"]["cost"] = cost(chance)
     machine["disk"] = {name: disk(chance, machine["kernel"]["version"]) for name in names}
     machine["mount"] = {f"/{name}": mount(chance, name) for name in names}
@@ -82,6 +99,7 @@ COSTS = {
     "page_reported": (200, 4 * US),
     "page_remote": (50, 500),
     "page_remote_read": (50, 500),
+    "page_l2_miss": (50, 2 * US),
 }
 
 
@@ -113,7 +131,7 @@ def disk(chance: Chance, version: str) -> Table:
     for key in chance.some_of(list(extras), 4):
         drawn[key] = extras[key]
     if chance.sometimes():
-        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits")
+        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid")
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
 
@@ -128,7 +146,20 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
             return {"write_cache": {"size": chance.size(10 * MB, 2000 * MB), "rate": faster}}
         case "unevenness":
             return {"unevenness": chance.one_of(0.1, 0.3)}
-        case "wbt" if version not in ("3.10", "4.4"):
+        case "rotation":
+            average = chance.between(3 * MS, 12 * MS)
+            return {
+                "rotation": {
+                    "rpm": chance.one_of(5400, 7200, 10_000),
+                    "track_seek": chance.time(100 * US, MS),
+                    "average_seek": Time(average),
+                    "inner": chance.one_of(0.5, 1.0),
+                }
+            }
+        case "raid":
+            level = chance.one_of("jbod", "0", "1", "5", "6", "10")
+            return {"raid": {"level": level, "disks": 2 * chance.between(2, 5), "chunk": Size(64 << 10)}}
+        case "wbt" if version not in ("2.6.27", "3.1", "3.10", "4.4"):
             return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
         case "limits":
             return {"max_ratio": chance.one_of(5, 20, 50), "strict_limit": chance.one_of(True, False)}

@@ -466,6 +466,7 @@ def simulate(
     options: Mapping[str, str] | None = None,
     residency: str | None = None,
     record: str = "all",
+    at_risk: bool = False,
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result: ...
@@ -758,7 +759,12 @@ def check_tracing() -> None: ...
 @final
 class RunPlan:
     def __new__(
-        cls, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
+        cls,
+        scenario: Scenario,
+        *,
+        residency: str | None = None,
+        per_call: int | None = None,
+        record: str = "all",
     ) -> RunPlan: ...
     @property
     def prepared_bytes(self) -> int: ...
@@ -770,6 +776,8 @@ class RunPlan:
     def memory_bytes(self) -> int: ...
     @property
     def operations(self) -> int: ...
+    @property
+    def is_open_ended(self) -> bool: ...
     @property
     def paths(self) -> list[tuple[str, Path]]: ...
     def check(self, directory: _Path) -> dict[str, Any]: ...

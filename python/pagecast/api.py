@@ -415,6 +415,7 @@ def simulate(
     options: Mapping[str, object] | None = None,
     residency: str | None = None,
     record: str = "all",
+    at_risk: bool = False,
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
@@ -434,6 +435,8 @@ def simulate(
     record : str
         Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
         so that memory does not grow with their number. `Result.latency` and `Result.rates` count all of them.
+    at_risk : bool
+        Whether the result has what a power cut would lose at each moment, `Result.at_risk`.
     threads : int, optional
         How many threads share the hosts that have nothing to do with each other; one per processor if not
         given. The result does not depend on it.
@@ -466,6 +469,7 @@ def simulate(
             options=model_options(options),
             residency=None if residency is None else check_word("residency", residency, RESIDENCIES),
             record=check_text("record", record),
+            at_risk=bool(at_risk),
             threads=None if threads is None else check_whole("threads", threads, least=1, most=2**32 - 1),
             progress=check_progress(progress),
         )

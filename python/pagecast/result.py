@@ -17,7 +17,7 @@ __all__ = ["TABLES", "Columns", "Result", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 
-TABLES = ("operations", "parts", "latency", "rates", "timeline", "devices", "files", "events")
+TABLES = ("operations", "parts", "waits", "latency", "rates", "timeline", "bdi", "devices", "files", "events")
 """The names of the tables that are saved, the same in Python, CSV, Parquet and JSON."""
 
 _NOT_MODELLED = {"no-cache": ("cached", "dirty"), "endless-cache": ("dirty",)}
@@ -252,6 +252,16 @@ class Result:
         return self._table("parts")
 
     @cached_property
+    def waits(self) -> Columns:
+        """Whom operations waited behind at a disk: their requests were there first.
+
+        Columns `process` and `index` name the operation, `part` the part of its duration that was spent so,
+        `behind_process` and `behind_path` who wrote the bytes last, or read them, and of which file;
+        `waited_s` how long. Only `kernel` has rows here.
+        """
+        return self._table("waits")
+
+    @cached_property
     def timeline(self) -> Columns:
         """The memory of each host over time."""
         return self._table("timeline")
@@ -262,8 +272,28 @@ class Result:
         return self._core.changes_evenly
 
     @cached_property
-    def devices(self) -> Columns:
+    def bdi(self) -> Columns:
         """The kernel's estimates for each device over time; no rows under other models."""
+        return self._table("bdi")
+
+    @cached_property
+    def at_risk(self) -> Columns:
+        """What a power cut would lose of each disk at each moment; with ``at_risk=True``, under `kernel`.
+
+        Columns `time_s`, `host`, `device`, `at_risk_bytes` and its parts `memory_bytes`, `disk_cache_bytes`
+        and `uncommitted_bytes`; `files` with such bytes, and `names` that are in no committed transaction.
+        Not saved.
+        """
+        return self._table("at_risk")
+
+    @cached_property
+    def devices(self) -> Columns:
+        """What each disk does over time: requests, bytes, flushes, utilisation, depth and time in the queue.
+
+        Columns `time_s` (when a window starts), `window_s`, `host`, `device`, `reads`, `read_bytes`,
+        `writes`, `write_bytes`, `flushes`, `utilisation`, `mean_depth`, `max_depth`, `request_s` and
+        `queue_s`. There are at most 256 windows. Disks that are not used have no rows.
+        """
         return self._table("devices")
 
     @cached_property

@@ -12,6 +12,7 @@ from pagecast.arguments import (
     check_flag,
     check_path,
     check_progress,
+    check_text,
     check_type,
     check_whole,
     check_word,
@@ -35,7 +36,7 @@ class Measured(Result):
 
     `operations` have real times, and two columns more, `call_bytes` and `run_queue_s`; in `parts` each is
     split in two, as far as a kernel tells it. `timeline` is
-    of the whole machine, `devices` has rows only with ``trace=True``, `events` has none.
+    of the whole machine, `bdi` has rows only with ``trace=True``, `devices` and `events` have none.
     """
 
     tables: ClassVar[tuple[str, ...]] = (*TABLES, "calls", "samples", "file_samples", "trace")
@@ -146,7 +147,8 @@ def check_tracing() -> None:
 class Plan:
     """The plan and the needs of a run, known before anything is touched.
 
-    Programs are asked for all of their operations now.
+    Programs are asked for their operations now, for what they need, and once more as the run goes. Of one
+    that goes on until a time, or for more than 5 million operations, the needs are not known to the end.
 
     Parameters
     ----------
@@ -154,6 +156,7 @@ class Plan:
     residency : {"end", "operation"}, optional
         As for `simulate`.
     per_call : int, optional
+    record : str
         As for `run`.
 
     Raises
@@ -165,7 +168,12 @@ class Plan:
     """
 
     def __init__(
-        self, scenario: Scenario, *, residency: str | None = None, per_call: int | None = None
+        self,
+        scenario: Scenario,
+        *,
+        residency: str | None = None,
+        per_call: int | None = None,
+        record: str = "all",
     ) -> None:
         check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
         if per_call is not None:
@@ -174,7 +182,13 @@ class Plan:
                 raise ArgumentError(f"per_call={written(per_call)} is not a number of calls from 1")
         if residency is not None:
             check_word("residency", residency, RESIDENCIES)
-        self._core = _core.RunPlan(scenario._core, residency=residency, per_call=per_call)
+        if per_call is not None and check_text("record", record) != "all":
+            raise ArgumentError(
+                f"per_call={per_call} needs a row of each operation; leave record={record!r} out"
+            )
+        self._core = _core.RunPlan(
+            scenario._core, residency=residency, per_call=per_call, record=check_text("record", record)
+        )
 
     @property
     def prepared_bytes(self) -> int:
@@ -198,8 +212,13 @@ class Plan:
 
     @property
     def operations(self) -> int:
-        """How many operations all processes have together."""
+        """How many operations all processes have together, as far as they were asked."""
         return self._core.operations
+
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether a program goes on until a time, so that its needs are not known to the end."""
+        return self._core.is_open_ended
 
     @property
     def paths(self) -> dict[str, Path]:
@@ -260,6 +279,7 @@ def run(
     trace: bool = False,
     residency: str | None = None,
     per_call: int | None = None,
+    record: str = "all",
     progress: Stages | None = None,
 ) -> Measured:
     """Run a scenario for real: the same operations, by this machine's kernel.
@@ -279,12 +299,15 @@ def run(
     sample_hz : int
         How often to look at the machine, per second; 1 to 200.
     trace : bool
-        Record the kernel's events of write-back, for the tables `trace` and `devices`; needs root, tracefs.
+        Record the kernel's events of write-back, for the tables `trace` and `bdi`; needs root, tracefs.
     residency : {"end", "operation"}, optional
         As for `simulate`. Looking after each operation takes time between the operations.
     per_call : int, optional
         Note the time of every so many calls of each read and write, for the table `calls`; 1 is each call.
         Each time takes 16 bytes of memory, which are there before time 0.
+    record : str
+        As for `simulate`: "all" keeps a row of each operation, "slow:10ms" of those that take as long, and
+        "histogram" of the 100 slowest, so that memory does not grow with their number. All are counted.
     progress : callable, optional
         Called with the action, how much of it is done, and of how much (None if not known).
 
@@ -304,6 +327,6 @@ def run(
     KeyboardInterrupt
         Ctrl-C was pressed.
     """
-    return Plan(scenario, residency=residency, per_call=per_call).run(
+    return Plan(scenario, residency=residency, per_call=per_call, record=record).run(
         dir, keep=keep, sample_hz=sample_hz, trace=trace, progress=progress
     )

@@ -250,7 +250,7 @@ def _checks(trace: Columns) -> list[tuple[float, list[float]]]:
 def forecast(result: "Result") -> Throttling | None:
     """Give what a model says that writers meet, also if nobody is held back; None if it knows nothing."""
     table = result.timeline
-    if "task_rate_bytes_per_s" not in table or not len(result.devices):
+    if "task_rate_bytes_per_s" not in table or not len(result.bdi):
         return None
     task_rate = table["task_rate_bytes_per_s"]
     is_back = np.isfinite(task_rate)
@@ -268,7 +268,7 @@ def forecast(result: "Result") -> Throttling | None:
 
 def _base_rate(result: "Result", time_s: Floats) -> Floats:
     """Give the base rate of the device that most is written to, at these times."""
-    table = result.devices
+    table = result.bdi
     dirty = Counter[str]()
     for device, level in zip(table["device"], table["dirty_bytes"].tolist(), strict=True):
         dirty[device] += level

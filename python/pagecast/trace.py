@@ -68,7 +68,7 @@ def trace_events(result: Result) -> Iterator[dict[str, Any]]:
         limits = {of.replace("_", " "): f"{of}_bytes" for of in _WRITE_BACK}
         yield from _counters(result.timeline, "write-back (bytes)", {"dirty": "dirty_bytes"} | limits, tracks)
     for name, columns in (("rates (bytes/s)", _RATES), ("to be written (bytes)", _DEVICE)):
-        yield from _counters(result.devices, name, columns, tracks)
+        yield from _counters(result.bdi, name, columns, tracks)
 
 
 class _Tracks:

@@ -29,7 +29,7 @@ def test_a_folder_for_each_model(pagecast):
     assert sorted(path.name for path in folder.iterdir()) == [
         *("no-cache", "provenance.json", "report.html", "wrench")
     ]
-    drawn = ("timeline", "parts", "cache_content", "rates")
+    drawn = ("timeline", "parts", "cache_content", "rates", "devices")
     figures = [f"{name}.{kind}" for name in drawn for kind in ("png", "svg")]
     tables = [f"{name}.{kind}" for name in TABLES for kind in ("csv", "parquet")]
     assert sorted(path.name for path in (folder / "wrench").iterdir()) == sorted(
@@ -57,7 +57,7 @@ def test_a_report_has_figures_and_percentiles_of_each_model(pagecast):
     (pagecast.folder / "repeated.toml").write_text(REPEATED)
     assert pagecast("simulate", "repeated.toml", "--out", "results").code == ExitCode.OK
     folder = pagecast.folder / "results"
-    assert {"latency.png", "rates.png", "devices.png"} <= {
+    assert {"latency.png", "rates.png", "devices.png", "bdi.png"} <= {
         path.name for path in (folder / "kernel").iterdir()
     }
     report = (folder / "report.html").read_text()
@@ -67,8 +67,8 @@ def test_a_report_has_figures_and_percentiles_of_each_model(pagecast):
         names = re.findall(r"<figcaption><strong>(.*?)\.<", section)
         assert names == [
             *([] if model == "kernel" else ["parts"]),  # the report begins with that of the first
-            *("rates", "timeline", "cache content", "latency"),
-            *(["devices"] if model == "kernel" else []),
+            *("rates", "timeline", "cache content", "latency", "devices"),
+            *(["bdi"] if model == "kernel" else []),
         ]
         assert '<td class="text">w&lt;1&gt;</td><td class="text">write</td>' in section
         assert ">p99.9</th>" in section
@@ -88,7 +88,7 @@ def test_each_host_is_drawn_and_those_for_which_there_is_no_room_are_named(pagec
     )
     (pagecast.folder / "many.toml").write_text(f'models = ["kernel"]\n{hosts}{processes}')
     assert pagecast("simulate", "many.toml", "--out", "results").code == ExitCode.OK
-    for name in ("timeline", "cache_content", "devices"):
+    for name in ("timeline", "cache_content", "bdi"):
         # Letters are drawn as shapes, with the text in a comment before.
         told = (pagecast.folder / "results" / "kernel" / f"{name}.svg").read_text()
         titles = [line for line in told.splitlines() if "forecast by kernel" in line]
@@ -261,7 +261,7 @@ def test_a_name_with_dollars_is_no_formula(pagecast):
     # Letters are drawn as shapes, with the text in a comment before.
     assert "<!-- $p$  write $RUN_$ID -->" in (folder / "parts.svg").read_text()
     assert "<!-- /data/$RUN_$ID -->" in (folder / "cache_content.svg").read_text()
-    assert "<!-- $d_$ avg_write_bandwidth -->" in (folder / "devices.svg").read_text()
+    assert "<!-- $d_$ avg_write_bandwidth -->" in (folder / "bdi.svg").read_text()
 
 
 def test_names_in_a_report_are_no_formulas_either(pagecast):
@@ -323,7 +323,7 @@ def test_a_disk_that_is_full_when_figures_are_drawn_keeps_the_results(pagecast, 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", full)
     outcome = pagecast("simulate", "scenario.toml", "--model", "wrench", "--out", "results")
     assert outcome.code == ExitCode.OK
-    assert outcome.stderr.count("could not be drawn") == 4
+    assert outcome.stderr.count("could not be drawn") == 5
     names = {path.suffix for path in (pagecast.folder / "results" / "wrench").iterdir()}
     assert names <= {".csv", ".json", ".parquet"}
 

@@ -98,7 +98,7 @@ def test_tables_are_those_of_a_simulation(on_disk):
     measured, forecast = json.loads(measured.stdout), json.loads(forecast.stdout)
     run, simulated = measured["runs"][0], forecast["runs"][0]
     assert (run["model"], measured["schema_version"]) == ("measured", forecast["schema_version"])
-    for name in ("operations", "parts", "timeline", "devices", "files", "events"):
+    for name in ("operations", "parts", "timeline", "bdi", "devices", "files", "events"):
         more = ("call_bytes", "run_queue_s") if name == "operations" else ()
         assert [*run[name]] == [*simulated[name], *more], name
     by_process = [

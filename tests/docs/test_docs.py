@@ -19,7 +19,7 @@ PAGES = [
     *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts),
     ROOT / "benches" / "README.md",
 ]
-ON_DISK = [DOCS / "guides" / "cold-cache.md"]
+ON_DISK = [DOCS / "guides" / name for name in ("cold-cache.md", "fio.md", "strace.md")]
 FOLDERS = "bed|benches|crates|docs|examples|fuzz|oracle|python|tests|validation"
 
 

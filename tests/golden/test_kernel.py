@@ -67,8 +67,8 @@ def story(result: pagecast.Result) -> Iterator[str]:
     yield f"levels, of {len(timeline)} rows: ns, host; {', '.join(LEVELS)}; {', '.join(LIMITS)} (bytes)"
     for _, cell in some(timeline):
         yield words(at(cell), cell["host"], "", in_bytes(cell, LEVELS), "", in_bytes(cell, LIMITS))
-    yield f"rates, of {len(result.devices)} rows: ns, device, cgroup; {', '.join(RATES)} (bytes per second)"
-    for _, cell in some(result.devices):
+    yield f"rates, of {len(result.bdi)} rows: ns, device, cgroup; {', '.join(RATES)} (bytes per second)"
+    for _, cell in some(result.bdi):
         rates = [f"{cell[f'{name}_bytes_per_s']:.0f}" for name in RATES]
         yield words(at(cell), cell["device"], cell["cgroup"], "", *rates)
     yield f"files at the end: host, path; {', '.join(OF_FILES)} (bytes)"

@@ -108,7 +108,7 @@ CALLS = [
     "plot.timeline(pc.simulate(scenario(), model='no-cache'), host=«None»)",
     "plot.gantt(pc.simulate(scenario(), model='no-cache'), by=«'process'»)",
     "pc.run(«scenario()», dir=«'nowhere'», keep=«False», sample_hz=«20», trace=«False», "
-    "residency=«'end'», per_call=«1»)",
+    "residency=«'end'», per_call=«1», record=«'all'»)",
     "pc.validate(«scenario()», dir=«'nowhere'», runs=«1», models=«['kernel']», sample_hz=«20»)",
     "pc.bench(«'nowhere'», calls=«[4096]», threads=«[1]», modes=«['direct']», accesses=«['read-cold']», "
     "size_bytes=«4096», "

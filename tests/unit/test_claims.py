@@ -48,7 +48,7 @@ def test_a_reason_that_is_no_longer_needed_is_said(claims, monkeypatch, capsys):
 
 def test_what_kernel_is_held_to_is_claimed(claims):
     said = {each.text: each.tolerance for each in claims.CLAIMS if "kernel" in each.text}
-    assert len(said) == 26
+    assert len(said) == 28
     assert said["Exp 2: mean error of `kernel` against the cluster, writes"] == "<= 20 %"
     assert said["nvme-note: error of `kernel`, buffered write to the block device"] == "<= 15 %"
     cawl = {text: tolerance for text, tolerance in said.items() if text.startswith("CAWL: ")}

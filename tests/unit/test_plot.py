@@ -16,6 +16,7 @@ DRAW = (
     pc.plot.timeline,
     pc.plot.parts,
     pc.plot.cache_content,
+    pc.plot.bdi,
     pc.plot.devices,
     pc.plot.latency,
     pc.plot.rates,

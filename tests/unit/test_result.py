@@ -44,7 +44,8 @@ COLUMNS = {
         "cached_bytes",
         "dirty_bytes",
     ],
-    "devices": [
+    "waits": ["process", "index", "part", "behind_process", "behind_path", "waited_s"],
+    "bdi": [
         *(
             "time_s",
             "host",
@@ -59,6 +60,10 @@ COLUMNS = {
             "task_ratelimit_bytes_per_s",
         ),
         *("dirty_bytes", "writeback_bytes"),
+    ],
+    "devices": [
+        *("time_s", "window_s", "host", "device", "reads", "read_bytes", "writes", "write_bytes", "flushes"),
+        *("utilisation", "mean_depth", "max_depth", "request_s", "queue_s"),
     ],
     "files": [
         *("time_s", "process", "index", "path", "host"),
@@ -217,3 +222,25 @@ def test_save(result, tmp_path):
 def test_reprs_are_short(result):
     assert repr(result) == "<Result of wrench: 4 operations in 10.000 s>"
     assert repr(result.timeline).startswith(f"<Columns: {len(result.timeline)} rows of time_s, host, ")
+
+
+def test_the_slowest_operations_name_whom_they_waited_behind(machine):
+    from rich.console import Console
+
+    from pagecast.cli.slowest_table import slowest_table
+
+    def small():
+        yield pc.sleep(0.5)
+        yield pc.write("/data/small", size_bytes=1e6)
+        yield pc.fsync("/data/small")
+
+    programs = {"big": [pc.write("/data/big", size_bytes=3e9)], "small": small}
+    result = pc.simulate(pc.Scenario(machine, processes=programs))
+    waits = result.waits
+    assert ("small", "big", "/data/big") in zip(
+        waits["process"], waits["behind_process"], waits["behind_path"], strict=True
+    )
+    console = Console(width=200)
+    with console.capture() as told:
+        console.print(slowest_table(result, 10))
+    assert "behind big's /data/big " in told.get()

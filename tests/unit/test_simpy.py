@@ -4,6 +4,7 @@ import subprocess
 import sys
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import simpy
 
@@ -564,3 +565,65 @@ def test_without_simpy_the_message_says_what_to_install():
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "pagecast.simpy needs SimPy; pip install 'pagecast[simpy]'" in ended.stderr
+
+
+JOURNALED = """
+cores = 4
+memory = { size = "8 GB", read = "8 GB/s", write = "5 GB/s", cost = { call = "1 us" } }
+[disk.ssd]
+size = "100 GB"
+read = "500 MB/s"
+write = "400 MB/s"
+latency = "80 us"
+write_latency = "40 us"
+flush = "1 ms"
+SERVICE
+[mount."/data"]
+disk = "ssd"
+type = "ext4"
+commit = "20 us"
+journal = { size = "64 MiB" }
+"""
+
+
+@pytest.mark.parametrize("service", ["", "service = '100 us'"], ids=["flows", "requests"])
+def test_a_database_beside_a_backup_has_the_same_percentiles_as_in_our_engine(env, tmp_path, service):
+    (tmp_path / "machine.toml").write_text(JOURNALED.replace("SERVICE", service))
+    machine = pc.load_machine(tmp_path / "machine.toml")
+    places = np.random.default_rng(7).integers(0, 4 * GB // 8192, 400) * 8192
+
+    def database():
+        yield pc.open("/data/table", flags=["O_DIRECT"] if service else [])
+        for at in places.tolist():
+            yield pc.read("/data/table", offset_bytes=at, size_bytes=8192)
+            yield pc.write("/data/log", size_bytes=8192, append=True)
+            yield pc.fsync("/data/log")
+
+    def backup():
+        yield pc.open("/data/old", flags=["O_DIRECT"] if service else [])
+        for at in range(0, 2 * GB, 2**20 * 4):
+            yield pc.read("/data/old", offset_bytes=at, size_bytes=min(4 * 2**20, 2 * GB - at))
+
+    files = {"/data/table": 4 * GB, "/data/old": 2 * GB, "/data/log": 1 * GB // 1000}
+    programs = {"database": database, "backup": backup}
+    ours = pc.simulate(pc.Scenario(machine, processes=programs, files=files)).operations
+    durations = {}
+    for process, kind, path, spent_s in zip(
+        ours["process"], ours["operation"], ours["path"], ours["duration_s"].tolist(), strict=True
+    ):
+        durations.setdefault((process, kind, path), []).append(spent_s)
+
+    cache, told = PageCache(env, machine, files=files), {}
+
+    def process(name):
+        for operation in programs[name]():
+            outcome = yield from cache.do(operation)
+            told.setdefault((name, outcome.operation, outcome.path), []).append(outcome.duration_s)
+
+    env.run(until=env.all_of([env.process(process(name)) for name in programs]))
+    assert told.keys() == durations.keys()
+    for key, spent_s in durations.items():
+        shares = [50, 90, 99]
+        assert np.percentile(told[key], shares) == pytest.approx(np.percentile(spent_s, shares), rel=0.02), (
+            key
+        )

@@ -111,7 +111,7 @@ def test_throttling_and_flushers_are_slices(written, throttled):
 
 def test_rates_and_limits_are_counters(written, throttled):
     rates = counter(written, "ssd rates (bytes/s)")
-    table = throttled.devices.to_dict()
+    table = throttled.bdi.to_dict()
     assert [time_s for time_s, _ in rates] == pytest.approx(table["time_s"])
     assert [levels["a writer may"] for _, levels in rates] == [
         rate or 0 for rate in table["task_ratelimit_bytes_per_s"]

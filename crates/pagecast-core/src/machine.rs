@@ -6,6 +6,8 @@
 mod cawl;
 mod disk;
 mod disk_kind;
+mod disk_raid;
+mod disk_rotation;
 mod journal;
 mod kernel;
 mod memory;
@@ -17,8 +19,10 @@ use crate::units::{Bytes, BytesPerSecond, Nanos};
 pub use cawl::CawlParameters;
 pub use disk::{Bdi, Disk, Scheduler, WriteCache};
 pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
+pub use disk_raid::{Level, Raid};
+pub use disk_rotation::Rotation;
 pub use journal::{DataMode, Journal};
-pub use kernel::{Kernel, Lru, VmSettings};
+pub use kernel::{Kernel, Lru, VmSettings, version_name};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 

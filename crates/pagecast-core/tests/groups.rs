@@ -169,7 +169,7 @@ fn hosts_that_are_alike_have_what_each_would_have_had_by_itself() {
         assert_eq!(files(&apart), files(&together), "{model}");
         assert_eq!(events(&apart), events(&together), "{model}");
         assert_eq!(blocks(&apart), blocks(&together), "{model}");
-        let text = |run: &Run| format!("{:?} {:?}", run.timeline, run.devices.levels);
+        let text = |run: &Run| format!("{:?} {:?}", run.timeline, run.bdi.levels);
         assert_eq!(text(&apart), text(&together), "{model}");
     }
 }

@@ -96,6 +96,67 @@ fn without_delayed_allocation_a_commit_writes_the_new_data_of_others_first() {
     assert!(fsync(&["machine.mount./data.type=ext3", "machine.mount./data.journal.data='writeback'"]) < 0.01);
 }
 
+/// `fs/ext3/inode.c: ext3_ordered_write_end`: blocks that are there are ordered, too, until Linux 4.3.
+#[test]
+fn the_driver_of_ext3_writes_overwritten_data_before_a_commit() {
+    let fsync = |version: &str, data: &str| {
+        let keys = ["type=ext3", "journal.barrier=false", &format!("journal.data='{data}'")]
+            .map(|key| format!("machine.mount./data.{key}"));
+        let case = keys.iter().fold(journaled("{}"), |case, key| case.set(key));
+        let case =
+            case.set(&format!("machine.kernel.version={version}")).cached("/data/big", "200 MB", "200 MB");
+        case.process("p", &["write = '/data/big', size = '200 MB', offset = '0 B'", APPEND, FSYNC])
+            .run("kernel")
+            .seconds("p", 2)
+    };
+    for version in ["2.6.27", "4.2"] {
+        assert!(fsync(version, "ordered") > 1.5, "{version}: {} s", fsync(version, "ordered"));
+        assert!(fsync(version, "writeback") < 0.01);
+    }
+    assert!(fsync("4.3", "ordered") < 0.01);
+}
+
+/// One file and no other writer: its fsync writes its data in any case.
+#[test]
+fn ordered_and_writeback_take_the_same_time_for_one_file_alone() {
+    for (version, kind) in [("2.6.27", "ext3"), ("6.12", "ext3"), ("6.12", "ext4")] {
+        let seconds = |data: &str| {
+            let keys = [format!("type={kind}"), format!("journal.data='{data}'")]
+                .map(|key| format!("machine.mount./data.{key}"));
+            let case = keys.iter().fold(journaled("{}"), |case, key| case.set(key));
+            let write = "write = '/data/g', size = '300 MB', call = '8 KiB'";
+            case.set(&format!("machine.kernel.version={version}"))
+                .process("p", &[write, FSYNC])
+                .run("kernel")
+                .end("p", 1)
+        };
+        let [ordered, writeback] = ["ordered", "writeback"].map(seconds);
+        assert!((ordered / writeback - 1.0).abs() < 0.005, "{kind}, {version}: {ordered} and {writeback} s");
+    }
+}
+
+/// That synchronous mode hides the mode of the journal, as a dissertation on Petri nets of ext3 says, is not jbd's rule: `data=journal` commits the
+/// data of each call, `ordered` only a new time in each tick.
+#[test]
+fn synchronous_writes_follow_the_mode_of_the_journal() {
+    let seconds = |data: &str| {
+        let case = journaled("{ barrier = false }")
+            .set("machine.kernel.version=2.6.27")
+            .set("machine.mount./data.type=ext3");
+        let case = case
+            .set(&format!("machine.mount./data.journal.data='{data}'"))
+            .cached("/data/g", "4 MiB", "4 MiB");
+        let write = "write = '/data/g', offset = '0 B', size = '4 MiB', call = '8 KiB'";
+        let run = case.process("p", &["open = '/data/g', flags = ['O_SYNC']", write]).run("kernel");
+        (run.seconds("p", 1), commits(&run))
+    };
+    let [ordered, writeback, journal] = ["ordered", "writeback", "journal"].map(seconds);
+    assert_eq!(ordered, writeback);
+    assert!(journal.0 > 1.2 * ordered.0, "{journal:?} and {ordered:?}");
+    assert_eq!(journal.1, 512);
+    assert!(ordered.1 < 512, "once for each tick of the clock");
+}
+
 #[test]
 fn journaled_data_is_written_twice_and_a_writer_waits_for_room() {
     let run = |data: &str| {

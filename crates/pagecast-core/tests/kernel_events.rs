@@ -74,7 +74,7 @@ fn check_covers(run: &Run, part: Part, what: &str) {
 
 /// What is dirty for a device is dirty in memory, at the same instant.
 fn check_devices(run: &Run) {
-    let (devices, timeline) = (&run.devices, &run.timeline);
+    let (devices, timeline) = (&run.bdi, &run.timeline);
     assert!(devices.time.is_sorted());
     let mut compared = 0;
     for (at, levels) in devices.levels.iter().enumerate() {
@@ -193,7 +193,7 @@ fn direct_reclaim_is_told_of_who_waits_for_clean_pages() {
 #[test]
 fn devices_are_told_under_the_kernels_names_from_what_they_begin_with() {
     let run = check(&linux().process("p", &["write = '/data/f', size = '3 GB'", "sleep = '5 s'"]));
-    let table = &run.devices;
+    let table = &run.bdi;
     assert!(table.device.iter().all(|&at| &*run.paths[at as usize] == "ssd"));
     assert!(table.cgroup.iter().all(|&at| at == u32::MAX));
     let first = table.levels[0];
@@ -219,7 +219,7 @@ fn a_group_with_limits_of_its_own_is_a_writer_of_its_own() {
             .process("free", &["write = '/data/g', size = '100 MB'"]),
     );
     let name = |at: u32| run.paths.get(at as usize).map_or("", |name| &**name);
-    let mut writers: Vec<&str> = run.devices.cgroup.iter().map(|&at| name(at)).collect();
+    let mut writers: Vec<&str> = run.bdi.cgroup.iter().map(|&at| name(at)).collect();
     writers.sort_unstable();
     writers.dedup();
     assert_eq!(writers, ["", "batch"]);
@@ -231,13 +231,13 @@ fn a_group_with_limits_of_its_own_is_a_writer_of_its_own() {
 fn devices_of_a_long_run_are_as_few_samples_as_memory_has() {
     let run = linux().process("p", &["write = '/data/f', size = '150 GB'"]).run("kernel");
     // An update every 200 ms for 1500 s. Half of the samples are for the mount, which could be another host's.
-    assert!((1000..=5000).contains(&run.devices.time.len()), "{}", run.devices.time.len());
+    assert!((1000..=5000).contains(&run.bdi.time.len()), "{}", run.bdi.time.len());
 }
 
 #[test]
 fn other_models_know_nothing_of_devices() {
     for model in ["wrench", "no-cache", "endless-cache"] {
         let run = linux().process("p", &["write = '/data/f', size = '3 GB'"]).run(model);
-        assert!(run.devices.time.is_empty(), "{model}");
+        assert!(run.bdi.time.is_empty(), "{model}");
     }
 }

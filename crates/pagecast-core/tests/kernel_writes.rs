@@ -50,6 +50,37 @@ fn the_level_settles_between_84_and_92_percent_of_the_limit() {
     }
 }
 
+/// `balance_dirty_pages` before Linux 3.2: an eighth below the limit the writer is as fast as the disk, and free below.
+#[test]
+fn before_3_2_a_writer_is_free_until_an_eighth_below_the_limit() {
+    for version in ["2.6.27", "3.1"] {
+        let run = writer(&[&write("15 GB")]).set(&format!("machine.kernel.version={version}")).run("kernel");
+        let begins = throttling_begins(&run);
+        assert!(near(begins, 1750.0, 0.01), "{version}: {begins} MB");
+        for time in 20..120 {
+            let level = dirty_mb(&run, f64::from(time));
+            assert!(near(level, 1750.0, 0.01), "{version}: {level} MB at {time} s");
+        }
+        let all = run.end("p", 0);
+        assert!(near(all, (15_000.0 - 1750.0) / 100.0 + 1.0, 0.02), "{version}: {all} s");
+    }
+}
+
+#[test]
+fn writers_of_two_disks_before_3_2_share_the_limit_and_keep_both_busy() {
+    let run = writer(&[&write("5 GB")])
+        .set("machine.kernel.version=2.6.32")
+        .set("machine.disk.other={ size = '1 TB', read = '100 MB/s', write = '50 MB/s' }")
+        .set("machine.mount./other={ disk = 'other' }")
+        .process("q", &["write = '/other/g', size = '2.5 GB'"])
+        .run("kernel");
+    for time in 20..40 {
+        assert!(dirty_mb(&run, f64::from(time)) <= 2010.0);
+    }
+    let (p, q) = (run.end("p", 0), run.end("q", 0));
+    assert!(near(p, 40.0, 0.1) && near(q, 40.0, 0.1), "{p} and {q} s");
+}
+
 #[test]
 fn with_16_gib_dirtyable_and_200_mb_per_s_bursts_take_as_long_as_the_kernels_formulas_say() {
     let seconds = |gib: u32| {

@@ -2,9 +2,11 @@
 //! checked in one's head: see [`common::MACHINE`].
 
 mod asynchronous;
+mod at_risk;
 mod cawl;
 mod common;
 mod copies;
+mod devices;
 mod direct_io;
 mod dontcache;
 mod durability;
@@ -26,6 +28,7 @@ mod kernel_readahead;
 mod kernel_reads;
 mod kernel_reporting;
 mod kernel_rooms;
+mod kernel_rotation;
 mod kernel_seeks;
 mod kernel_shares;
 mod kernel_wbt;
@@ -47,6 +50,7 @@ mod structure;
 mod syncing;
 mod tables;
 mod unevenness;
+mod waits;
 mod wrench_reads;
 mod wrench_writes;
 mod write_cache;

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    BlockTable, CgroupLevels, CgroupTable, DeviceLevels, DeviceTable, EventTable, FileTable, KernelLevels,
-    Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates, SimulationResult, Summary,
-    TimelineTable,
+    AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable,
+    FileTable, KernelLevels, Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates,
+    SimulationResult, Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -90,7 +90,10 @@ impl Result {
         match table {
             "operations" => columns.operations(&self.data.operations),
             "parts" => columns.parts(&self.data.operations),
+            "waits" => columns.waits(&self.data.waits),
             "timeline" => columns.timeline(&self.data.timeline),
+            "bdi" => columns.bdi(&self.data.bdi),
+            "at_risk" => columns.at_risk(&self.data.at_risk),
             "devices" => columns.devices(&self.data.devices),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
@@ -101,7 +104,7 @@ impl Result {
             "latency_parts" => columns.latency_parts(&self.summary(py).latency),
             "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
-                "there is no table {table:?}; choose one of operations, parts, timeline, devices, \
+                "there is no table {table:?}; choose one of operations, parts, waits, timeline, bdi, devices, \
                  files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
@@ -149,6 +152,16 @@ impl<'py> Columns<'_, 'py> {
         Ok(self.dict)
     }
 
+    fn waits(self, table: &WaitTable) -> PyResult<Bound<'py, PyDict>> {
+        self.names("process", &self.data.processes, &table.process)?;
+        self.indices("index", &table.index)?;
+        self.words("part", &table.part)?;
+        self.names("behind_process", &self.data.processes, &table.behind_process)?;
+        self.names("behind_path", &self.data.paths, &table.behind_path)?;
+        self.times("waited_s", table.time.iter().copied())?;
+        Ok(self.dict)
+    }
+
     fn timeline(self, table: &TimelineTable) -> PyResult<Bound<'py, PyDict>> {
         self.times("time_s", table.time.iter().copied())?;
         self.names("host", &self.data.hosts, &table.host)?;
@@ -183,16 +196,16 @@ impl<'py> Columns<'_, 'py> {
         self.rates("task_rate_bytes_per_s", known().map(|kernel| kernel.task_rate))
     }
 
-    fn devices(self, table: &DeviceTable) -> PyResult<Bound<'py, PyDict>> {
+    fn bdi(self, table: &BdiTable) -> PyResult<Bound<'py, PyDict>> {
         self.times("time_s", table.time.iter().copied())?;
         self.names("host", &self.data.hosts, &table.host)?;
         self.names("device", &self.data.paths, &table.device)?;
         self.names("cgroup", &self.data.paths, &table.cgroup)?;
-        let level = |name, get: fn(&DeviceLevels) -> Bytes| {
+        let level = |name, get: fn(&BdiLevels) -> Bytes| {
             self.array(name, table.levels.iter().map(|levels| get(levels).0 as i64))
         };
         let rate =
-            |name, get: fn(&DeviceLevels) -> Option<Bytes>| self.rates(name, table.levels.iter().map(get));
+            |name, get: fn(&BdiLevels) -> Option<Bytes>| self.rates(name, table.levels.iter().map(get));
         rate("write_bandwidth_bytes_per_s", |levels| Some(levels.write_bandwidth))?;
         rate("avg_write_bandwidth_bytes_per_s", |levels| Some(levels.avg_write_bandwidth))?;
         rate("dirty_ratelimit_bytes_per_s", |levels| Some(levels.dirty_ratelimit))?;
@@ -200,6 +213,54 @@ impl<'py> Columns<'_, 'py> {
         rate("task_ratelimit_bytes_per_s", |levels| levels.task_ratelimit)?;
         level("dirty_bytes", |levels| levels.dirty)?;
         level("writeback_bytes", |levels| levels.writeback)?;
+        Ok(self.dict)
+    }
+
+    fn at_risk(self, table: &AtRiskTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.names("device", &self.data.paths, &table.device)?;
+        let level = |name, get: fn(&AtRisk) -> u64| {
+            self.array(name, table.levels.iter().map(|levels| get(levels) as i64))
+        };
+        level("at_risk_bytes", |levels| levels.bytes().0)?;
+        level("memory_bytes", |levels| levels.memory.0)?;
+        level("disk_cache_bytes", |levels| levels.disk_cache.0)?;
+        level("uncommitted_bytes", |levels| levels.uncommitted.0)?;
+        level("files", |levels| levels.files)?;
+        level("names", |levels| levels.names)?;
+        Ok(self.dict)
+    }
+
+    fn devices(self, table: &DeviceTable) -> PyResult<Bound<'py, PyDict>> {
+        self.times("time_s", table.time.iter().copied())?;
+        self.times("window_s", table.window.iter().copied())?;
+        self.names("host", &self.data.hosts, &table.host)?;
+        self.names("device", &self.data.paths, &table.device)?;
+        let count =
+            |name, get: fn(&Used) -> u64| self.array(name, table.used.iter().map(|used| get(used) as i64));
+        count("reads", |used| used.reads)?;
+        count("read_bytes", |used| used.read_bytes)?;
+        count("writes", |used| used.writes)?;
+        count("write_bytes", |used| used.write_bytes)?;
+        count("flushes", |used| used.flushes)?;
+        let by_window = |name, get: fn(&Used) -> f64| {
+            let shares =
+                table.used.iter().zip(&table.window).map(|(used, window)| get(used) / window.0.max(1) as f64);
+            self.dict.set_item(name, PyArray1::from_iter(self.py, shares))
+        };
+        by_window("utilisation", |used| used.busy.0 as f64)?;
+        by_window("mean_depth", |used| used.at_disk as f64)?;
+        count("max_depth", |used| used.deepest)?;
+        let by_request = |name, get: fn(&Used) -> u128| {
+            let each = |used: &Used| match used.requests() {
+                0 => f64::NAN,
+                requests => get(used) as f64 / requests as f64 * 1e-9,
+            };
+            self.dict.set_item(name, PyArray1::from_iter(self.py, table.used.iter().map(each)))
+        };
+        by_request("request_s", |used| used.at_disk)?;
+        by_request("queue_s", |used| used.waiting)?;
         Ok(self.dict)
     }
 

@@ -112,7 +112,7 @@ pub fn run(py: Python<'_>, error: CoreRunError) -> PyErr {
     match error {
         E::Probe(error) => probe(&error),
         E::Workload(error) => simulation(py, *error),
-        E::Unreal { .. } | E::Endless { .. } => ScenarioError::new_err(text),
+        E::Unreal { .. } => ScenarioError::new_err(text),
         E::NoMemory { .. } => classes::OutOfMemoryError::new_err(text),
         E::Call { source, .. } => match source.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => classes::DiskFullError::new_err(text),

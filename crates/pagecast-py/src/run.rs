@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use numpy::PyArray1;
@@ -18,6 +18,7 @@ use crate::columns::Result;
 use crate::errors;
 use crate::quantity::one_of;
 use crate::scenario::Scenario;
+use crate::simulate::record_of;
 
 /// The model that the result of a run names.
 const MODEL: &str = "measured";
@@ -40,13 +41,15 @@ pub struct RunPlan {
 impl RunPlan {
     /// Ask all programs of a scenario for their operations.
     #[new]
-    #[pyo3(signature = (scenario, *, residency=None, per_call=None))]
+    #[pyo3(signature = (scenario, *, residency=None, per_call=None, record="all"))]
     fn new(
         py: Python<'_>,
         scenario: &Scenario,
         residency: Option<&str>,
         per_call: Option<NonZero<u64>>,
+        record: &str,
     ) -> PyResult<Self> {
+        let record = record_of(record)?;
         let machine_hash = scenario.machine_hash(py)?;
         let scenario = &scenario.core;
         let residency = match residency {
@@ -66,6 +69,7 @@ impl RunPlan {
             sources: &scenario.sources,
             looks_after_each: residency == Residency::Operation,
             per_call,
+            record,
         };
         let plan = Plan::of(&job).map_err(|error| errors::run(py, error))?;
         Ok(Self { plan, origin: scenario.origin.clone(), machine_hash })
@@ -95,16 +99,22 @@ impl RunPlan {
         self.plan.memory().0
     }
 
-    /// How many operations all processes have together.
+    /// How many operations all processes have together, as far as they were asked.
     #[getter]
-    fn operations(&self) -> usize {
+    fn operations(&self) -> u64 {
         self.plan.operations()
+    }
+
+    /// Whether a program goes on until a time, so that its needs are not known to the end.
+    #[getter]
+    fn is_open_ended(&self) -> bool {
+        self.plan.is_open_ended()
     }
 
     /// The files: as the scenario calls them, and where they are in the folder.
     #[getter]
-    fn paths(&self) -> Vec<(&str, &Path)> {
-        self.plan.paths().collect()
+    fn paths(&self) -> Vec<(String, PathBuf)> {
+        self.plan.files().into_iter().map(|(path, within)| (path.to_string(), within)).collect()
     }
 
     /// Check that it can be run in a directory, and change nothing.
@@ -152,7 +162,7 @@ impl RunPlan {
             samples: measured.samples,
             trace: measured.trace,
             learnt: measured.learnt,
-            paths: self.plan.paths().map(|(path, _)| path.to_owned()).collect(),
+            paths: self.plan.paths().iter().map(ToString::to_string).collect(),
             file_system: measured.file_system.name(),
             prepared: measured.prepared,
             kept: measured.kept,

@@ -18,7 +18,7 @@ use crate::scenario::Scenario;
 
 /// Simulate a scenario under one model.
 #[pyfunction]
-#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, record="all", threads=None, progress=None))]
+#[pyo3(signature = (scenario, model, *, seed=0, options=None, residency=None, record="all", at_risk=false, threads=None, progress=None))]
 #[allow(clippy::too_many_arguments)] // One for each of Python's.
 pub fn simulate(
     py: Python<'_>,
@@ -28,6 +28,7 @@ pub fn simulate(
     options: Option<BTreeMap<String, String>>,
     residency: Option<&str>,
     record: &str,
+    at_risk: bool,
     threads: Option<NonZero<usize>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Result> {
@@ -48,6 +49,7 @@ pub fn simulate(
             seed,
             residency,
             record,
+            at_risk,
             options: over,
             threads,
             interrupt: Some(watch.into_interrupt()),
@@ -64,7 +66,7 @@ pub fn simulate(
 }
 
 /// Reads "all", "histogram", or "slow:" and a time.
-fn record_of(text: &str) -> PyResult<Record> {
+pub fn record_of(text: &str) -> PyResult<Record> {
     match text.split_once(':') {
         Some(("slow", least)) => Nanos::parse(least.trim()).map(Record::Slow).map_err(|error| {
             ScenarioError::new_err(format!("record=\"{text}\": {error}; write for example \"slow:10ms\""))

@@ -98,7 +98,7 @@ class _TaskRates:
 
     def __init__(self, result: Result) -> None:
         events = result.events
-        self._rates = _Columns(result.devices, "task_ratelimit_bytes_per_s", "host", "device", "cgroup")
+        self._rates = _Columns(result.bdi, "task_ratelimit_bytes_per_s", "host", "device", "cgroup")
         self._cgroups: dict[tuple[str, str], list[str]] = {}
         for host, device, cgroup in self._rates.names():
             self._cgroups.setdefault((host, device), []).append(cgroup)

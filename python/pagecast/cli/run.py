@@ -40,6 +40,14 @@ __all__ = ["command"]
     metavar="N",
     help="Note the time of every N calls of each read and write, for the table calls; 1 is each call.",
 )
+@click.option(
+    "--record",
+    type=options.Text(),
+    default="all",
+    show_default=True,
+    metavar="WHICH",
+    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+)
 @options.as_json
 @options.results
 def command(
@@ -53,6 +61,7 @@ def command(
     trace: bool,
     residency: str | None,
     per_call: int | None,
+    record: str,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -87,7 +96,7 @@ def command(
 
     if trace:
         check_tracing()
-    plan = Plan(loaded, residency=residency, per_call=per_call)
+    plan = Plan(loaded, residency=residency, per_call=per_call, record=record)
     for line in (*of_overrides(overrides), *of_sources(loaded)):
         click.echo(f"Note: {line}", err=True)
     _tell(plan, directory)
@@ -115,6 +124,8 @@ def _tell(plan: "Plan", directory: Path) -> None:
     prepared, written, space, memory = map(
         format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
     )
+    if plan.is_open_ended:
+        written = "as much as they can in their time"
     free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
     click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "

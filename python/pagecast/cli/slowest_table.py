@@ -36,6 +36,7 @@ def slowest_table(result: Result, n: int) -> Table:
     for name in ("process", "operation", "bytes", "at", "took", "parts"):
         table.add_column(name, no_wrap=name != "parts", justify="left" if name in _TEXTS else "right")
     parts = [name for name in result.parts if name.endswith("_s")]
+    behind = _behind(result)
     for row in range(len(slowest)):
         path = shortened(slowest["path"][row], _LONGEST_PATH)
         times = sorted(((float(slowest[name][row]), name) for name in parts), reverse=True)
@@ -45,11 +46,35 @@ def slowest_table(result: Result, n: int) -> Table:
             format_bytes(int(slowest["bytes"][row])),
             seconds(float(slowest["start_s"][row])),
             seconds(float(slowest["duration_s"][row])),
-            ", ".join(f"{_words(name)} {seconds(time)}" for time, name in times if time > 0),
+            ", ".join(
+                [f"{_words(name)} {seconds(time)}" for time, name in times if time > 0]
+                + behind.get((slowest["process"][row], int(slowest["index"][row])), [])
+            ),
         )
     return table
 
 
+def _behind(result: Result) -> dict[tuple[str, int], list[str]]:
+    """Name whom each operation waited behind, the longest wait first."""
+    waits = result.waits.to_dict()
+    named: dict[tuple[str, int], dict[str, float]] = {}
+    for process, index, of, path, waited_s in zip(
+        *(waits[name] for name in ("process", "index", "behind_process", "behind_path", "waited_s")),
+        strict=True,
+    ):
+        others = named.setdefault((process, index), {})
+        who = f"{of}'s {path}" if of else path
+        others[who] = others.get(who, 0.0) + waited_s
+    return {
+        key: [
+            f"behind {shortened(who, _LONGEST_PATH)} {seconds(waited_s)}"
+            for who, waited_s in sorted(others.items(), key=lambda each: -each[1])[:_MOST_NAMED]
+        ]
+        for key, others in named.items()
+    }
+
+
+_MOST_NAMED = 3
 _TEXTS = ("process", "operation", "parts")
 
 

@@ -24,7 +24,8 @@ CAPTIONS: Final = {
     "ended in each window. Copies of a process share a line.",
     "rates": "Operations and bytes per second; an operation counts while it is under way.",
     "cache_content": "How much of each file is in memory; its dirty part is hatched.",
-    "devices": "What the kernel estimates of each device, and the rate that a throttled writer gets.",
+    "devices": "Share of time that each disk has a request.",
+    "bdi": "What the kernel estimates of each device, and the rate that a throttled writer gets.",
     "gantt": "What each process did over time.",
     "gantt_cores": "What each core was held for.",
 }

@@ -107,4 +107,6 @@ def _figures(result: Result) -> "dict[str, Callable[[], Figure]]":
         )
     if len(result.devices):
         figures["devices"] = lambda: of_table("devices", plot.devices)
+    if len(result.bdi):
+        figures["bdi"] = lambda: of_table("bdi", plot.bdi)
     return figures

@@ -4,6 +4,7 @@ Each function draws into the given axes or into new ones and returns them. No gl
 is shown.
 """
 
+from pagecast.plot.bdi import bdi
 from pagecast.plot.cache_content import cache_content
 from pagecast.plot.devices import devices
 from pagecast.plot.gantt import gantt
@@ -12,4 +13,4 @@ from pagecast.plot.parts import parts
 from pagecast.plot.rates import rates
 from pagecast.plot.timeline import timeline
 
-__all__ = ["cache_content", "devices", "gantt", "latency", "parts", "rates", "timeline"]
+__all__ = ["bdi", "cache_content", "devices", "gantt", "latency", "parts", "rates", "timeline"]

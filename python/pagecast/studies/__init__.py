@@ -46,7 +46,12 @@ STUDIES: Final = {
     "kernel-law": Entry(
         "pagecast.studies.kernel_law",
         "printed events and limits of the throttling law, and published throughputs",
-        "law or throughput",
+        "law, throughput or foreground",
+    ),
+    "ext3": Entry(
+        "pagecast.studies.ext3",
+        "a dissertation's server with ext3: journal modes, block and file sizes, the L2 cache",
+        "tables, traces or figures",
     ),
     "nvme-note": Entry(
         "pagecast.studies.notes.nvme",

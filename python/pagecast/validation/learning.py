@@ -102,7 +102,7 @@ def _gives_blocks_back(machine: "Machine") -> bool:
 
 def _traced(measured: "Measured", bdi: str | None) -> tuple[float | None, float | None]:
     """Give bandwidth and base rate at the first update that was traced of this disk, or of the only one."""
-    devices = measured.devices
+    devices = measured.bdi
     traced = devices["device"]
     if bdi not in traced:
         # Where files have a number of their own (btrfs), so has their write-back.

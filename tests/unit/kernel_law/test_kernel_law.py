@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pagecast import _core
+from pagecast import Scenario, _core
 from pagecast.errors import StudyError
 from pagecast.studies import kernel_law
 from pagecast.studies.kernel_law import throughput
@@ -89,7 +89,7 @@ def folder(tmp_path):
 
 
 def simulated(case, overrides):
-    """Write 30 MiB/s, half of what the disk can, and keep 1 MiB dirty."""
+    """Write 30 MiB/s, half of what a disk of 60 MiB/s can, and keep 1 MiB dirty."""
     time_s = np.array([0.0, 100.0])
     dirty = np.full(2, 2.0**20)
     timeline = {"time_s": time_s, "dirtied_bytes": 30 * 2.0**20 * time_s + dirty, "dirty_bytes": dirty}
@@ -154,6 +154,20 @@ def test_cases_of_one_disk_with_the_law_are_compared_with_the_most_of_their_kind
     assert 'machine.memory.size="3072 MiB"' in cases[3].overrides
 
 
+def test_disks_that_make_an_array_and_disks_with_a_file_system_each(folder):
+    of_five = CASE | {"n_disks": 5, "n_writers": 3, "value": 200.0}
+    rows = [of_five | {"storage": "hdd_raid0"}, of_five | {"storage": "hdd_jbod", "n_disks": 2}]
+    write(folder / "published_throughput.csv", rows)
+    array, separate = throughput.cases(folder)
+    assert 'machine.disk.hdd.raid={ level = "0", disks = 5 }' in array.overrides
+    assert (array.mounts, separate.mounts) == (("/fs",), ("/fs", "/fs2"))
+    scenario = Scenario.from_toml(separate.scenario, set=separate.overrides)
+    assert scenario.processes == ["dd1", "dd2", "dd3", "dd2_1", "dd2_2", "dd2_3"]
+    assert "RAID 0 of 5 disks" in array.name
+    outcome = kernel_law.run(experiments=["throughput"], data=folder, simulate=simulated)
+    assert [one.forecast for one in outcome.throughputs] == pytest.approx([30 / 200] * 2)
+
+
 def test_what_is_written_back_is_a_part_of_what_the_disk_can(folder):
     outcome = kernel_law.run(experiments=["throughput"], data=folder, simulate=simulated)
     assert [one.forecast for one in outcome.throughputs] == pytest.approx([0.5] * 4)
@@ -164,7 +178,15 @@ def test_what_is_written_back_is_a_part_of_what_the_disk_can(folder):
 
 
 def test_a_case_is_really_simulated(folder):
-    case = throughput.cases(folder)[1]
+    one, many = throughput.forecast(throughput.cases(folder)[:2], (), throughput.simulate_case)
+    assert one.forecast == pytest.approx(1.0, abs=0.03)
+    assert 0.5 < many.forecast < one.forecast, "its disk goes from file to file"
+
+
+def test_cases_before_the_law_are_forecast_by_its_rules(folder):
+    (case,) = throughput.cases(folder, "foreground")
+    assert 'machine.kernel.version="3.1"' in case.overrides
+    assert 'machine.kernel.version="3.2"' in throughput.cases(folder)[0].overrides
     (one,) = throughput.forecast([case], (), throughput.simulate_case)
     assert one.forecast == pytest.approx(1.0, abs=0.03)
 
@@ -180,7 +202,8 @@ def test_the_outcome_is_printed_reported_and_json(folder, tmp_path):
     outcome.write_report(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text().count("<svg") == 2
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
-    assert len(document["rows"]) == 4
+    assert [row["experiment"] for row in document["rows"]] == ["throughput"] * 4 + ["foreground"]
+    assert "Before the law, on Linux 3.1, the forecast differs by" in " ".join(conclusion(outcome))
     assert document["events"][0]["task_ratelimit_pages_per_s"] == 15898
 
 

@@ -20,11 +20,14 @@ mod elevator;
 mod kyber;
 mod mq_deadline;
 mod none;
+mod raid;
 mod request;
+mod rotation;
 mod schedule;
 mod service;
 
 pub use self::request::{Direction, Request, RequestId};
+pub use self::rotation::Mechanics;
 pub use self::service::Service;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -114,6 +117,10 @@ pub struct Device {
     /// Requests into which others were merged, with the calls of those.
     merged: FxHashMap<u64, Vec<RequestId>>,
     submitted: u64,
+    /// Requests that are not complete, those that were merged one by one.
+    incomplete: u64,
+    /// Requests that the disk has served, and their bytes: reads, then writes.
+    moved: [(u64, Bytes); 2],
     /// The time up to which it has been brought.
     now: Nanos,
 }
@@ -147,6 +154,8 @@ impl Device {
             parts: FxHashMap::default(),
             merged: FxHashMap::default(),
             submitted: 0,
+            incomplete: 0,
+            moved: [(0, Bytes::ZERO); 2],
             now: Nanos::ZERO,
         }
     }
@@ -155,6 +164,19 @@ impl Device {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.parts.is_empty()
+    }
+
+    /// Requests that wait for the disk, and those that it serves.
+    #[must_use]
+    pub fn depth(&self) -> (u64, u64) {
+        let served = self.service.under_way();
+        (self.incomplete.saturating_sub(served), served)
+    }
+
+    /// Requests that the disk has served so far, and their bytes: reads, then writes.
+    #[must_use]
+    pub fn moved(&self) -> [(u64, Bytes); 2] {
+        self.moved
     }
 
     /// Submits a call of a thread, which takes time of a processor for each request. It is cut into requests (`bio_split_rw`).
@@ -170,6 +192,7 @@ impl Device {
                 Request { position: call.position + from, bytes: Bytes(bytes), part: self.submitted, ..call };
             submitter.requests.push_back(part);
             *self.parts.entry(call.id).or_default() += 1;
+            self.incomplete += 1;
             from += bytes;
         }
         if !submitter.waits {
@@ -249,6 +272,8 @@ impl Device {
         for request in &served {
             self.schedule.completed(now, request);
             self.tags.give_back(request);
+            let (count, bytes) = &mut self.moved[usize::from(request.direction == Direction::Write)];
+            (*count, *bytes) = (*count + 1, *bytes + request.bytes);
             let merged = self.merged.remove(&request.part).unwrap_or_default();
             for call in merged.into_iter().chain([request.id]) {
                 self.part_ended(call, &mut complete);
@@ -274,6 +299,7 @@ impl Device {
     fn part_ended(&mut self, call: RequestId, complete: &mut Vec<RequestId>) {
         let left = self.parts.get_mut(&call).expect("it was submitted");
         *left -= 1;
+        self.incomplete -= 1;
         if *left == 0 {
             self.parts.remove(&call);
             complete.push(call);

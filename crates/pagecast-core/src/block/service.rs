@@ -1,12 +1,19 @@
-//! Serves requests as a disk does that takes the same time for each, so many at a time, within a limit of bandwidth.
+//! Serves requests as a disk does that takes the same time for each, so many at a time, within a limit of bandwidth; or as one that turns,
+//! or as an array of such disks.
 //!
 //! Source: `drivers/block/null_blk/main.c: null_handle_throttled, nullb_bwtimer_fn`, Linux 6.12 (`completion_nsec`, `hw_queue_depth`, `mbps`).
 //! The limit is a number of bytes for each interval; a request that goes beyond it waits for the next, and all others behind it.
+//!
+//! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. Left out: an age at which such a
+//! disk prefers a request that waits, and a cache that writes are complete in.
 
 use std::collections::VecDeque;
 
-use super::request::Request;
-use crate::units::{Bytes, Nanos};
+use super::raid::Array;
+use super::request::{Direction, Request};
+use super::rotation::Mechanics;
+use crate::machine::Raid;
+use crate::units::{Bytes, Nanos, earlier};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends
 /// one takes as long, and then ends all that are due. Their order, and so who waits, depends on it.
@@ -22,12 +29,39 @@ struct Budget {
     ends: Option<Nanos>,
 }
 
+/// The head of a disk that turns, and the rates of its first track for reads and writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    mechanics: Mechanics,
+    at: Option<u64>,
+    rates: (f64, f64),
+}
+
+impl Head {
+    /// Moves it over a request, which was the best of so many. Returns the time of that.
+    pub(super) fn go(&mut self, request: &Request, choices: usize) -> Nanos {
+        let time = Nanos::from_seconds(self.seconds(request, choices));
+        self.at = Some(request.end());
+        time
+    }
+
+    /// Seconds until a request is complete if it is next, of so many.
+    pub(super) fn seconds(&self, request: &Request, choices: usize) -> f64 {
+        let rate = if request.direction == Direction::Read { self.rates.0 } else { self.rates.1 };
+        let bytes = request.bytes.0 as f64 / (rate * self.mechanics.zone(request.position));
+        self.mechanics.positioning(self.at, request.position, choices, rate) + bytes
+    }
+}
+
 /// A disk; see the module.
 #[derive(Debug)]
 pub struct Service {
     depth: u32,
     time: Nanos,
     budget: Option<Budget>,
+    head: Option<Head>,
+    /// The disks that it is made of.
+    array: Option<Array>,
     /// Requests that are served, and when that ends, by that time.
     served: VecDeque<(Nanos, Request)>,
     /// Requests that have a tag of the disk and wait for its budget.
@@ -38,7 +72,15 @@ impl Service {
     /// A disk that serves `depth` requests at a time, each in `time`.
     #[must_use]
     pub fn new(depth: u32, time: Nanos) -> Self {
-        Self { depth: depth.max(1), time, budget: None, served: VecDeque::new(), held: VecDeque::new() }
+        Self {
+            depth: depth.max(1),
+            time,
+            budget: None,
+            head: None,
+            array: None,
+            served: VecDeque::new(),
+            held: VecDeque::new(),
+        }
     }
 
     /// The same disk, with so many bytes for each interval.
@@ -47,7 +89,20 @@ impl Service {
         Self { budget: Some(Budget { bytes, interval, left: bytes.0, ends: None }), ..self }
     }
 
-    /// Requests that it serves at a time.
+    /// A disk that turns and takes `time` for each request besides, with these rates of reads and writes at its first byte.
+    #[must_use]
+    pub fn turning(self, mechanics: Mechanics, rates: (f64, f64)) -> Self {
+        Self { head: Some(Head { mechanics, at: None, rates }), ..self }
+    }
+
+    /// An array of such disks, each with so many bytes.
+    #[must_use]
+    pub fn array(self, raid: Raid, size: Bytes) -> Self {
+        let array = Array::new(raid, size, self.depth, self.time, self.head);
+        Self { depth: self.depth.saturating_mul(raid.disks), array: Some(array), ..self }
+    }
+
+    /// Requests that it has at a time.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.depth
@@ -55,7 +110,13 @@ impl Service {
 
     /// True if it takes another request.
     pub(super) fn has_room(&self) -> bool {
-        self.served.len() + self.held.len() < self.depth as usize
+        self.under_way() < u64::from(self.depth)
+    }
+
+    /// The requests that it has.
+    pub(super) fn under_way(&self) -> u64 {
+        let in_array = self.array.as_ref().map_or(0, Array::requests);
+        (self.served.len() + self.held.len() + in_array) as u64
     }
 
     /// Takes a request.
@@ -66,13 +127,32 @@ impl Service {
 
     /// Serves requests as far as the budget goes.
     fn serve(&mut self, now: Nanos) {
-        while let Some(&next) = self.held.front() {
+        while let Some(at) = self.next() {
+            let next = self.held[at];
             if !self.passes(now, next.bytes.0) {
                 return;
             }
-            self.held.pop_front();
-            self.served.push_back((now + self.time, next));
+            self.held.remove(at);
+            if let Some(array) = &mut self.array {
+                array.begin(now, next);
+                continue;
+            }
+            let choices = self.held.len() + 1;
+            let moved = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(&next, choices));
+            self.served.push_back((now + self.time + moved, next));
         }
+    }
+
+    /// The place of the request that is served next, among those that it has.
+    fn next(&self) -> Option<usize> {
+        let Some(head) = self.head.as_ref().filter(|_| self.array.is_none()) else {
+            return (!self.held.is_empty()).then_some(0);
+        };
+        if !self.served.is_empty() {
+            return None;
+        }
+        let seconds = |at: &usize| head.seconds(&self.held[*at], 1);
+        (0..self.held.len()).min_by(|one, other| seconds(one).total_cmp(&seconds(other)))
     }
 
     /// Takes the bytes of a request from the budget; false if nothing is left.
@@ -88,7 +168,8 @@ impl Service {
     /// The time at which it has served its next request, or its budget is new.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         let ends = self.budget.and_then(|budget| budget.ends).filter(|_| !self.held.is_empty());
-        self.complete().into_iter().chain(ends).min()
+        let of_array = self.array.as_ref().and_then(Array::next_event);
+        earlier(self.complete().into_iter().chain(ends).min(), of_array)
     }
 
     /// The time at which its next requests are complete: the end of the last of those that end together.
@@ -116,6 +197,12 @@ impl Service {
         }
         self.serve(now);
         let ended = self.served.iter().take_while(|(end, _)| *end <= now).count();
-        self.served.drain(..ended).map(|(_, request)| request).collect()
+        let mut ended: Vec<Request> = self.served.drain(..ended).map(|(_, request)| request).collect();
+        ended.extend(self.array.as_mut().map(|array| array.advance(now)).unwrap_or_default());
+        // Its head is free for the next.
+        if self.head.is_some() {
+            self.serve(now);
+        }
+        ended
     }
 }

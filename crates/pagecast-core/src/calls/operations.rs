@@ -8,7 +8,7 @@ use super::error::CallError;
 use super::memory::{Anonymous, Task};
 use crate::fs::nfs::Direction;
 use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
-use crate::machine::{Host, Machine, MountSource};
+use crate::machine::{Host, Machine, MountSource, version_name};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern};
@@ -439,8 +439,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let mount = &host.mounts[located.mount as usize];
         let (operation, path) = (action.name(), action.path().expect("reads and writes have a path").clone());
         if flags.has(OpenFlag::DontCache) && !takes_dontcache(host, mount) {
-            let (major, minor) = host.kernel.version;
-            return Err(CallError::NotSupported { operation, path, kernel: format!("{major}.{minor}") });
+            let kernel = version_name(host.kernel.version);
+            return Err(CallError::NotSupported { operation, path, kernel });
         }
         if let MountSource::Disk(disk) = mount.source
             && flags.is_direct()

@@ -1,7 +1,8 @@
 //! Turns a disk into resources: a rate for reading and one for writing.
 //!
 //! The rates may change with the number of streams. A limiter may let bursts pass, or a cache may take writes faster while it has room.
-//! Latency, queue and size of requests are the policy's (`policy::kernel`). Left out: seeks, schedulers, a cache for reads.
+//! Latency, queue and size of requests are the policy's (`policy::kernel`), as are seeks and small writes of arrays. An array moves long streams
+//! with the disks that hold different bytes. Left out: schedulers, a cache for reads.
 
 use super::sharing::{ReadWrite, Sides, side};
 use crate::flow::{Network, Resource};
@@ -10,13 +11,14 @@ use crate::result::Part;
 
 /// Adds a disk to the network.
 pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
+    let (reading, writing) = disk.streaming();
     let limited = |mut side: Resource| {
         (side.burst, side.interval) = (disk.burst, disk.limit_interval);
         side
     };
     let sides = Sides {
-        read: limited(side(disk.read, &disk.read_at)),
-        write: limited(side(disk.write, &disk.write_at)),
+        read: limited(side(disk.read, &disk.read_at).times(reading)),
+        write: limited(side(disk.write, &disk.write_at).times(writing)),
         read_part: Part::DeviceRead,
         write_part: Part::DeviceWrite,
     };

@@ -45,7 +45,8 @@ impl Disks {
                 let flow = FlowId { number: transfer.0, slot };
                 self.under_way.insert(transfer, flow);
                 let path = self.paths[device.0 as usize][usize::from(direction == Direction::Write)];
-                let spec = FlowSpec { path, bytes, weight, cap: cap(limit), watched: true, tag: 0 };
+                let spec =
+                    FlowSpec { path, bytes, weight, cap: cap(limit), watched: true, tag: 0, request: 0 };
                 self.network.start(now, flow, spec);
             }
             Order::Limit { transfer, limit } => {

@@ -307,7 +307,7 @@ impl PageCache {
                 return Err(EmbedError::NoAnswer { model: self.model.clone(), what, remedy });
             }
             Command::GiveWay(tag) => self.resumes.push(tag),
-            Command::Tell(_) | Command::Sample(_) => {}
+            Command::Waited(..) | Command::Tell(_) | Command::Sample(_) => {}
         }
         Ok(())
     }

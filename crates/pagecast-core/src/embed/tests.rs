@@ -246,7 +246,7 @@ fn time_is_of_the_policy_while_its_limit_binds_and_of_the_device_otherwise() {
     let mut transfers = Transfers::new(&host());
     let (flow, mut orders) = (FlowId { number: 1, slot: 0 }, Vec::new());
     let path = transfers.mounts()[0].read;
-    let spec = FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
+    let spec = FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0, request: 0 };
     transfers.start(Nanos::ZERO, flow, spec, &mut orders);
     let at = |second: u64| Nanos(second * 1_000_000_000);
     let mut step = |second, bytes_per_s| {
@@ -319,7 +319,8 @@ fn the_other_simulator_is_told_of_its_transfers_and_of_no_copies() {
     let mut orders = Vec::new();
     let flow = |number| FlowId { number, slot: number as u32 };
     let now = Nanos::ZERO;
-    let spec = |path| FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0 };
+    let spec =
+        |path| FlowSpec { path, bytes: 1000, weight: 1.0, cap: None, watched: true, tag: 0, request: 0 };
     let read = spec(transfers.mounts()[0].read);
     transfers.start(now, flow(1), read, &mut orders);
     orders.clear();

@@ -50,6 +50,7 @@ pub(super) fn simulate<N: Network>(
     let mut whole = whole.finish();
     if settings.record == Record::Histogram {
         whole.operations.keep_longest(Record::SLOWEST);
+        whole.keep_waits_of_rows();
     }
     Ok(SimulationResult { slots: slots_of(scenario), ..whole })
 }

@@ -7,6 +7,7 @@
 mod agenda;
 mod copies;
 mod copying;
+mod disks;
 mod groups;
 mod kiocbs;
 mod mapped;

@@ -164,7 +164,8 @@ impl<'a, N: Network> Engine<'a, N> {
             self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
         }
         outcome.parts.add(Part::Wait, current.waited);
-        self.recorder.operation(&Ended {
+        let waits = std::mem::take(&mut self.processes[at as usize].waits);
+        let has_row = self.recorder.operation(&Ended {
             process: owner,
             host,
             index: current.index,
@@ -176,6 +177,10 @@ impl<'a, N: Network> Engine<'a, N> {
             end: self.now,
             outcome,
         });
+        for wait in waits.into_iter().filter(|_| has_row) {
+            let file = wait.file.map(|file| (file, self.namespace.path(file)));
+            self.recorder.wait((owner, current.index), &wait, file);
+        }
         if self.residency == Residency::Operation && current.file.is_some() {
             self.record_residency(Some((owner, &current)));
         }

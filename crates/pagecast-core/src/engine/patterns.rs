@@ -154,6 +154,8 @@ impl<N: Network> Engine<'_, N> {
         }
         self.recorder.call(owner, path, &call, (start, now), &outcome);
         if at != owner {
+            let waits = std::mem::take(&mut self.processes[at as usize].waits);
+            waits.into_iter().for_each(|wait| self.processes[owner as usize].add_wait(wait));
             return self.end_kiocb(at);
         }
         self.ready.push_back(at);

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::disks::Disk;
+use super::running::Waited;
 use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
-    BlockTable, CgroupLevels, DeviceLevels, EventTable, FileLevels, MemoryLevels, SAMPLES, SimulationResult,
-    Timeline, sort_devices, sort_events, sort_timeline,
+    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, SAMPLES,
+    SimulationResult, Timeline, sort_at_risk, sort_bdi, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::PatternCall;
@@ -65,7 +67,7 @@ pub(super) struct Recorder {
     of_files: Vec<Option<u32>>,
     timelines: Vec<Timeline<MemoryLevels>>,
     /// The samples by device. The devices of a host together have as many as its memory: `limit`.
-    of_devices: BTreeMap<Writing, Timeline<DeviceLevels>>,
+    of_bdi: BTreeMap<Writing, Timeline<BdiLevels>>,
     limit: usize,
     record: Record,
     /// Under [`Record::Histogram`] no operation has a row that took no longer.
@@ -90,7 +92,7 @@ impl Recorder {
             known: Known::default(),
             of_files: Vec::new(),
             timelines,
-            of_devices: BTreeMap::new(),
+            of_bdi: BTreeMap::new(),
             limit,
             record,
             too_short: Nanos::ZERO,
@@ -135,7 +137,8 @@ impl Recorder {
         index
     }
 
-    pub(super) fn operation(&mut self, ended: &Ended<'_>) {
+    /// Adds an operation that has ended; true if it has a row.
+    pub(super) fn operation(&mut self, ended: &Ended<'_>) -> bool {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
         let path = self.path(ended.path);
@@ -146,8 +149,8 @@ impl Recorder {
             self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
         }
         match self.record {
-            Record::Slow(least) if duration < least => return,
-            Record::Histogram if duration <= self.too_short => return,
+            Record::Slow(least) if duration < least => return false,
+            Record::Histogram if duration <= self.too_short => return false,
             Record::Histogram if self.result.operations.end.len() >= 2 * Record::SLOWEST => {
                 self.too_short = self.result.operations.keep_longest(Record::SLOWEST);
             }
@@ -166,6 +169,19 @@ impl Recorder {
         table.from_cache.push(ended.outcome.from_cache.0);
         table.from_device.push(ended.outcome.from_device.0);
         table.parts.push(*parts);
+        true
+    }
+
+    /// Adds whom an operation with a row has waited behind.
+    pub(super) fn wait(&mut self, of: (u32, u32), wait: &Waited, file: Option<(FileId, &Arc<str>)>) {
+        let path = file.map_or(u32::MAX, |(file, path)| self.path_of(file, path));
+        let table = &mut self.result.waits;
+        table.process.push(of.0);
+        table.index.push(of.1);
+        table.part.push(wait.part.name());
+        table.behind_process.push(wait.process.unwrap_or(u32::MAX));
+        table.behind_path.push(path);
+        table.time.push(wait.time);
     }
 
     /// The calls of an operation count instead of it; `of` is its process and its index. Gives the number of its path for [`Self::call`].
@@ -198,9 +214,9 @@ impl Recorder {
     }
 
     /// Adds a sample of a device. The `devices` of a host share its samples.
-    pub(super) fn device(&mut self, now: Nanos, writing: Writing, devices: usize, levels: DeviceLevels) {
+    pub(super) fn bdi(&mut self, now: Nanos, writing: Writing, devices: usize, levels: BdiLevels) {
         let limit = self.limit / devices;
-        self.of_devices.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
+        self.of_bdi.entry(writing).or_insert_with(|| Timeline::new(limit)).add(now, levels);
     }
 
     pub(super) fn event(&mut self, happened: &Happened<'_>) {
@@ -271,10 +287,10 @@ impl Recorder {
         table.levels.push(levels);
     }
 
-    fn add_devices(&mut self) {
-        for (writing, timeline) in std::mem::take(&mut self.of_devices) {
+    fn add_bdi(&mut self) {
+        for (writing, timeline) in std::mem::take(&mut self.of_bdi) {
             let (device, cgroup) = (self.path(Some(&writing.device)), self.path(writing.cgroup.as_ref()));
-            let table = &mut self.result.devices;
+            let table = &mut self.result.bdi;
             let samples = timeline.into_samples();
             table.time.extend(samples.iter().map(|sample| sample.time));
             table.host.extend(std::iter::repeat_n(writing.host, samples.len()));
@@ -282,15 +298,50 @@ impl Recorder {
             table.cgroup.extend(std::iter::repeat_n(cgroup, samples.len()));
             table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
+        sort_bdi(&mut self.result.bdi);
+    }
+
+    fn add_devices(&mut self, disks: Vec<Disk>, end: Nanos) {
+        for mut disk in disks {
+            if let Some(timeline) = disk.at_risk.take() {
+                self.add_at_risk(&disk, timeline);
+            }
+            let rows = disk.used.rows(end);
+            if rows.is_empty() {
+                continue;
+            }
+            let device = self.path(Some(&disk.name));
+            let table = &mut self.result.devices;
+            for (time, window, used) in rows {
+                table.time.push(time);
+                table.window.push(window);
+                table.host.push(disk.host);
+                table.device.push(device);
+                table.used.push(used);
+            }
+        }
         sort_devices(&mut self.result.devices);
+        sort_at_risk(&mut self.result.at_risk);
+    }
+
+    fn add_at_risk(&mut self, disk: &Disk, timeline: Timeline<AtRisk>) {
+        let device = self.path(Some(&disk.name));
+        let table = &mut self.result.at_risk;
+        for sample in timeline.into_samples() {
+            table.time.push(sample.time);
+            table.host.push(disk.host);
+            table.device.push(device);
+            table.levels.push(sample.levels);
+        }
     }
 
     /// Returns the result of a run that ended at `end`.
-    pub(super) fn finish(mut self, end: Nanos) -> SimulationResult {
+    pub(super) fn finish(mut self, end: Nanos, disks: Vec<Disk>) -> SimulationResult {
         if self.record == Record::Histogram {
             self.result.operations.keep_longest(Record::SLOWEST);
         }
         self.result.operations.sort();
+        self.result.keep_waits_of_rows();
         sort_events(&mut self.result.events);
         let table = &mut self.result.timeline;
         for (host, timeline) in (0_u32..).zip(std::mem::take(&mut self.timelines)) {
@@ -300,7 +351,8 @@ impl Recorder {
             table.levels.extend(samples.iter().map(|sample| sample.levels));
         }
         sort_timeline(table);
-        self.add_devices();
+        self.add_bdi();
+        self.add_devices(disks, end);
         self.result.end = end;
         self.result
     }

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
+use super::disks::Disks;
 use super::recorder::{Happened, Recorder, Writing};
-use super::running::{Events, Kiocbs, Running, SharedTable};
+use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::slots::Scheduler;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
@@ -14,8 +15,10 @@ use crate::flow::{Completion, FlowSpec, Network, Path, Progress};
 use crate::fs::nfs::{Nfs, Stage};
 use crate::fs::{Namespace, Paths};
 use crate::machine::Machine;
-use crate::policy::{Actions, Command, DeviceId, DeviceSample, Event, OperationId, Outcome, Policy, Request};
-use crate::result::SimulationResult;
+use crate::policy::{
+    Actions, BdiSample, Behind, Command, DeviceId, Event, OperationId, Outcome, Policy, Request,
+};
+use crate::result::{Part, SimulationResult};
 use crate::scenario::{Residency, Scenario};
 use crate::stop;
 use crate::units::{Nanos, earlier};
@@ -56,6 +59,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) keeps_blocks: bool,
     pub(super) now: Nanos,
     pub(super) network: N,
+    pub(super) disks: Disks,
     pub(super) hosts: Vec<HostState>,
     /// Hosts whose policy has been called at this instant.
     pub(super) called: Vec<u32>,
@@ -125,7 +129,9 @@ impl<N: Network> Engine<'_, N> {
         self.record_residency(None);
         self.record_blocks();
         self.record_cgroups();
-        Ok(self.recorder.finish(end))
+        let Self { mut disks, network, now, .. } = self;
+        let used = disks.end_all(now, |flow| network.progress(now, flow).done as u64);
+        Ok(self.recorder.finish(end, used))
     }
 
     /// Lets each policy tell the rest of its events.
@@ -219,6 +225,7 @@ impl<N: Network> Engine<'_, N> {
     fn flow_ended(&mut self, completion: &Completion) -> Result<(), SimulationError> {
         self.actions.release(completion.flow);
         let now = self.now;
+        self.disks.end(now, completion.flow, completion.bytes);
         match self.owners[completion.flow.slot as usize] {
             Owner::Policy(host) => {
                 self.with_policy(host, |policy, actions| policy.completed(now, completion, actions))?;
@@ -309,6 +316,10 @@ impl<N: Network> Engine<'_, N> {
             let state = &mut self.hosts[host as usize];
             state.is_called = false;
             self.recorder.levels(self.now, host as usize, state.policy.levels());
+            for disk in 0..self.disks.of_host(host as usize) {
+                self.disks.load(self.now, host as usize, disk, state.policy.disk_load(disk));
+                self.disks.look_at_risk(self.now, host as usize, disk, &mut *state.policy);
+            }
             let next_call = state.policy.next_call();
             if next_call != state.next_call {
                 state.next_call = next_call;
@@ -325,7 +336,8 @@ impl<N: Network> Engine<'_, N> {
             Command::SetCap(flow, cap) => self.network.set_cap(self.now, flow, cap),
             Command::Shorten(flow, bytes) => self.network.shorten(self.now, flow, bytes),
             Command::Cancel(flow) => {
-                self.network.cancel(self.now, flow);
+                let progress = self.network.cancel(self.now, flow);
+                self.disks.end(self.now, flow, progress.done as u64);
                 self.actions.release(flow);
             }
             Command::Done(OperationId::NOBODY, _) => {}
@@ -335,8 +347,9 @@ impl<N: Network> Engine<'_, N> {
             },
             Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
+            Command::Waited(operation, part, behind) => self.note_wait(operation, part, behind),
             Command::Tell(event) => self.record_event(host, event),
-            Command::Sample(sample) => self.record_device(host, sample),
+            Command::Sample(sample) => self.record_bdi(host, sample),
         }
         Ok(())
     }
@@ -347,6 +360,7 @@ impl<N: Network> Engine<'_, N> {
             self.owners.resize(slot + 1, owner);
         }
         self.owners[slot] = owner;
+        self.disks.begin(self.now, flow, &spec);
         spec.weight *= self.stream_weight(&spec, owner);
         self.network.start(self.now, flow, spec);
     }
@@ -375,6 +389,15 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
+    /// An operation has waited behind somebody: kept until it ends.
+    fn note_wait(&mut self, operation: OperationId, part: Part, behind: Behind) {
+        let Some(at) = self.process_behind(operation) else { return };
+        let process =
+            behind.process.and_then(|other| self.process_behind(other)).map(|other| self.owner(other));
+        let wait = Waited { part, process, file: behind.file, time: behind.time };
+        self.processes[at as usize].add_wait(wait);
+    }
+
     fn record_event(&mut self, host: u32, event: Event) {
         let file = event.file.map(|file| (file, self.namespace.path(file)));
         let device = event.device.map(|device| self.device_name(host, device).clone());
@@ -389,12 +412,12 @@ impl<N: Network> Engine<'_, N> {
         });
     }
 
-    fn record_device(&mut self, host: u32, sample: DeviceSample) {
+    fn record_bdi(&mut self, host: u32, sample: BdiSample) {
         let machine = &self.scenario.machine.hosts[host as usize];
         let devices = (machine.disks.len() + machine.mounts.len()) * (machine.cgroups.len() + 1);
         let cgroup = sample.cgroup.map(|at| Arc::from(machine.cgroups[at].name.as_str()));
         let device = self.device_name(host, sample.device).clone();
-        self.recorder.device(self.now, Writing { host, device, cgroup }, devices, sample.levels);
+        self.recorder.bdi(self.now, Writing { host, device, cgroup }, devices, sample.levels);
     }
 
     fn device_name(&self, host: u32, device: DeviceId) -> &Arc<str> {

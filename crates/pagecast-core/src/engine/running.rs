@@ -11,6 +11,7 @@ use super::streaming::{OpenStream, Streaming};
 use crate::calls::{Descriptors, Task};
 use crate::fs::Located;
 use crate::policy::FileId;
+use crate::result::Part;
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Operation, Program};
@@ -51,6 +52,17 @@ pub(super) struct Running {
     pub mappings: BTreeMap<FileId, (u32, Bytes)>,
     /// The streams that it has open, the last one at the end.
     pub streams: Vec<OpenStream>,
+    /// Whom its operation has waited behind.
+    pub waits: Vec<Waited>,
+}
+
+/// A time that an operation has waited behind somebody.
+#[derive(Clone, Copy)]
+pub(super) struct Waited {
+    pub part: Part,
+    pub process: Option<u32>,
+    pub file: Option<FileId>,
+    pub time: Nanos,
 }
 
 /// The operation that a process is in.
@@ -173,6 +185,16 @@ impl Running {
             under_way: 0,
             mappings: BTreeMap::new(),
             streams: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// Adds whom its operation has waited behind.
+    pub(super) fn add_wait(&mut self, wait: Waited) {
+        let key = |each: &Waited| (each.part, each.process, each.file);
+        match self.waits.iter_mut().find(|each| key(each) == key(&wait)) {
+            Some(each) => each.time += wait.time,
+            None => self.waits.push(wait),
         }
     }
 

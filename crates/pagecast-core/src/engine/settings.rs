@@ -36,6 +36,8 @@ pub struct Settings {
     pub threads: Option<NonZero<usize>>,
     /// Which operations have rows.
     pub record: Record,
+    /// Whether the result has what a power cut would lose at each moment.
+    pub at_risk: bool,
     /// May stop the run.
     pub interrupt: Option<Interrupt>,
 }

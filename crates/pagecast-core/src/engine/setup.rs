@@ -18,6 +18,7 @@ use crate::units::Nanos;
 use crate::workload::IoPriority;
 
 use super::agenda::Agenda;
+use super::disks::Disks;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
@@ -108,6 +109,11 @@ impl<'a, N: Network> Engine<'a, N> {
                 anonymous: Anonymous::new(host.cgroups.len()),
             });
         }
+        let disks =
+            Disks::new(machine, hosts.iter().map(|host| &host.mounts[..]), hosts_in_all, settings.at_risk);
+        if settings.at_risk {
+            hosts.iter_mut().for_each(|host| host.policy.watch_risk());
+        }
         let mut processes = Running::all(scenario);
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
         Ok(Self {
@@ -120,6 +126,7 @@ impl<'a, N: Network> Engine<'a, N> {
             weights: Weights::new(settings.seed, hardware.uneven(machine)),
             links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
             network,
+            disks,
             hosts,
             called: Vec::new(),
             namespace: Namespace::new(machine),

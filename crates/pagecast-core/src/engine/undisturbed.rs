@@ -2,6 +2,8 @@
 //!
 //! The policy does all that it does otherwise, at the same instants; results are the same, bit by bit.
 
+use std::cell::Cell;
+
 use super::recorder::Recorder;
 use super::run::Engine;
 use super::uneven::Weights;
@@ -23,6 +25,8 @@ struct Lull<'a, N> {
     weights: &'a Weights,
     /// The process that waits for the operation, and its name.
     process: Option<(u32, &'a str)>,
+    /// The transfer that was asked about last.
+    asked: Cell<Option<FlowSpec>>,
 }
 
 impl<N: Network> Lull<'_, N> {
@@ -37,6 +41,7 @@ impl<N: Network> Undisturbed for Lull<'_, N> {
     fn alone(&self, spec: &FlowSpec) -> Option<Alone> {
         let weight = spec.weight * self.stream_weight(spec);
         let (rate, end, part) = self.network.alone(self.now, &FlowSpec { weight, ..*spec })?;
+        self.asked.set(Some(*spec));
         (end > self.now && end < self.next).then_some(Alone { rate, end, part })
     }
 
@@ -60,11 +65,15 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn serve(&mut self, host: u32, request: &Request, next: Nanos) -> Result<(), SimulationError> {
         self.begin_calls(host);
         let process = self.process_behind(request.operation);
-        let Self { hosts, network, recorder, actions, now, weights, processes, .. } = self;
+        let Self { hosts, network, recorder, actions, now, weights, processes, disks, .. } = self;
         let process = process.map(|process| (process, &*processes[process as usize].name));
         let (network, weights, at) = (&*network, &*weights, host as usize);
-        let mut lull = Lull { network, recorder, host: at, now: *now, next, weights, process };
+        let mut lull =
+            Lull { network, recorder, host: at, now: *now, next, weights, process, asked: Cell::new(None) };
         if let Some(end) = hosts[at].policy.serve(*now, request, &mut lull, actions) {
+            if let Some(spec) = lull.asked.get() {
+                disks.served(&spec, *now, end);
+            }
             self.now = end;
             stop::come_to(end);
             stop::spend(stop::EVENT);

@@ -191,7 +191,15 @@ impl Run {
         let path = self.network.add_path(Route::new(&uses));
         let cap = plan.cap.map(|rate| (rate, CAP));
         let tag = at as u64;
-        let spec = FlowSpec { path, bytes: plan.bytes, weight: plan.weight, cap, watched: plan.watched, tag };
+        let spec = FlowSpec {
+            path,
+            bytes: plan.bytes,
+            weight: plan.weight,
+            cap,
+            watched: plan.watched,
+            tag,
+            request: 0,
+        };
         self.next_number += 1;
         let id = FlowId { number: self.next_number, slot: self.vacant.pop().expect("a slot for each flow") };
         self.network.start(self.now, id, spec);

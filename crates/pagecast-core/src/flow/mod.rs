@@ -66,6 +66,13 @@ impl Resource {
         Self { capacity_at: points, per_flow_max: None, burst: Nanos::ZERO, interval: Nanos::ZERO }
     }
 
+    /// So many of them that share all flows.
+    #[must_use]
+    pub fn times(mut self, number: u32) -> Self {
+        self.capacity_at.iter_mut().for_each(|(_, rate)| *rate *= f64::from(number));
+        self
+    }
+
     /// A resource with the higher rate of two, at every number of flows that either names.
     #[must_use]
     pub fn faster(one: &Self, other: &Self) -> Self {
@@ -106,6 +113,13 @@ pub struct Use {
 /// A route that a network knows; flows name the one they take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(u32);
+
+impl Path {
+    /// Its number, from 0.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The resources that a flow crosses: at most [`Route::MAX`].
 #[derive(Clone, Debug, PartialEq)]
@@ -162,13 +176,15 @@ pub struct FlowSpec {
     pub watched: bool,
     /// The tag that the policy gets back when it has ended.
     pub tag: u64,
+    /// Bytes of each of its requests to a disk, at most; 0 is as many as the disk takes.
+    pub request: u64,
 }
 
 impl FlowSpec {
-    /// An ordinary flow: weight 1, no cap, not watched.
+    /// An ordinary flow: weight 1, no cap, not watched, of the largest requests.
     #[must_use]
     pub fn new(path: Path, bytes: u64, tag: u64) -> Self {
-        Self { path, bytes, weight: 1.0, cap: None, watched: false, tag }
+        Self { path, bytes, weight: 1.0, cap: None, watched: false, tag, request: 0 }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Describes a disk, an SSD or anything else with blocks: its rates, its queue, its cache, its part of the dirty limits.
 
 use super::disk_kind::{DiskKind, Implied, READ_AHEAD_KB};
+use super::disk_raid::Raid;
+use super::disk_rotation::Rotation;
 use super::memory::Sharing;
 use crate::keys::{
     FLAG, Kind, MILLIONTHS_PER_PERCENT, RATE, RATES, SIZE, TIME, Word, keys, kib, millionths, number, table,
@@ -99,6 +101,18 @@ keys! {
         /// does not turn. Only `kernel` looks at it, and not for write-back.
         #[key(TIME, default = Nanos::ZERO)]
         pub seek: Nanos,
+        /// How fast it turns and how long its head takes to another track; stands in for `seek`
+        ///
+        /// `{ rpm = 7200, track_seek = "1 ms", average_seek = "8.5 ms" }`; [its keys](#machine-disk-name-rotation). Write-back then pays for each place
+        /// on the disk that it goes to, and direct I/O goes [request by request](../concepts/devices.md#disks-that-turn). Only `kernel` looks at it.
+        #[key(table::<Rotation>(), absent = "it does not turn")]
+        pub rotation: Option<Rotation>,
+        /// It is an array of equal disks
+        ///
+        /// `{ level = "5", disks = 5, chunk = "64 KiB" }`; [its keys](#machine-disk-name-raid). `size` is then the room of all of them together, and the other keys are
+        /// [those of each](../concepts/devices.md#arrays).
+        #[key(table::<Raid>(), absent = "it is one disk")]
+        pub raid: Option<Raid>,
         /// Time of the disk for each request of direct I/O
         ///
         /// With it direct I/O goes request by request through `scheduler` ([one by one](../concepts/kernel/block.md#requests-one-by-one)), and
@@ -187,6 +201,18 @@ impl Word for Scheduler {
 impl Disk {
     /// The logical block of most disks (`include/linux/blk_types.h: SECTOR_SIZE`).
     pub const LOGICAL_BLOCK: Bytes = Bytes(512);
+
+    /// The size of each disk of an array; of a lone disk its own.
+    #[must_use]
+    pub fn member_size(&self) -> Bytes {
+        self.raid.map_or(self.size, |raid| Bytes(self.size.0 / u64::from(raid.data_disks())))
+    }
+
+    /// The disks among which long reads and long writes are shared.
+    #[must_use]
+    pub fn streaming(&self) -> (u32, u32) {
+        self.raid.map_or((1, 1), |raid| raid.streaming())
+    }
 }
 
 keys! {

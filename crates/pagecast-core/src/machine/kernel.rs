@@ -12,6 +12,12 @@ pub enum Lru {
     Mglru,
 }
 
+/// The name of a version, as `uname -r` begins: 3.0 came after 2.6.39, so 2.6.27 is (2, 27) here.
+#[must_use]
+pub fn version_name((major, minor): (u32, u32)) -> String {
+    if major == 2 { format!("2.6.{minor}") } else { format!("{major}.{minor}") }
+}
+
 impl Lru {
     /// The first version of Linux that has generations.
     pub const MGLRU_SINCE: (u32, u32) = (6, 1);
@@ -26,7 +32,7 @@ keys! {
     /// The Linux that a host runs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Kernel: "kernel" {
-        /// Version of Linux, such as "4.18"
+        /// Version of Linux, such as "4.18", from 2.6.27 on
         #[key(VERSION, shown = (6, 18))]
         pub version: (u32, u32),
         /// `CONFIG_HZ`, ticks per second

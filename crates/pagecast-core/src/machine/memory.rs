@@ -56,6 +56,11 @@ keys! {
         /// Sockets among which it is divided equally
         #[key(whole(1, 64), shown = 1)]
         pub nodes: u32,
+        /// L2 cache of a processor
+        ///
+        /// The copies of a call of more than an eighth of it miss it, and cost `page_l2_miss`.
+        #[key(SIZE, absent = "copies of all sizes cost the same")]
+        pub l2: Option<Bytes>,
         /// Cost of each step of a read or write for a thread
         ///
         /// [The next table](#machine-memory-cost).
@@ -132,6 +137,11 @@ keys! {
         /// Extra time to copy 4 KiB from the memory of another node
         #[key(TIME, absent = "`page_remote`")]
         pub page_remote_read: Option<Nanos>,
+        /// Extra time to copy 4 KiB of a call beyond the first eighth of `memory.l2`
+        ///
+        /// [The step](../concepts/kernel/filemap.md#copies-and-the-l2-cache).
+        #[key(TIME, default = Nanos::ZERO)]
+        pub page_l2_miss: Nanos,
         /// Copying out of the page cache, one thread
         #[key(RATE, absent = "`per_thread`")]
         pub copy_read: Option<BytesPerSecond>,

@@ -17,7 +17,7 @@ pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::{Host, MountCost};
-use crate::result::{CgroupLevels, DeviceLevels, FileLevels, MemoryLevels, Part, Parts};
+use crate::result::{AtRisk, BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
 
@@ -343,13 +343,46 @@ pub struct Event {
 
 /// The estimates of a device at this instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DeviceSample {
+pub struct BdiSample {
     /// The device.
     pub device: DeviceId,
     /// The memory cgroup of the host, if that is kept apart.
     pub cgroup: Option<usize>,
     /// The estimates.
-    pub levels: DeviceLevels,
+    pub levels: BdiLevels,
+}
+
+/// A time that an operation has waited behind somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Behind {
+    /// The operation of a process that wrote the bytes last, or asked for them; nothing if nobody is known.
+    pub process: Option<OperationId>,
+    /// Their file; nothing for a journal.
+    pub file: Option<FileId>,
+    /// How long.
+    pub time: Nanos,
+}
+
+/// Requests that a disk has moved since the start of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedRequests {
+    /// How many.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a policy has on a disk beside its transfers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskLoad {
+    /// Requests that wait for the disk.
+    pub waiting: u64,
+    /// Requests that it serves one by one, and not as a transfer.
+    pub served: u64,
+    /// Those that it has served so: reads, then writes.
+    pub moved: [MovedRequests; 2],
+    /// Flushes that have begun.
+    pub flushes: u64,
 }
 
 /// The reason for which a policy refuses a request.
@@ -378,10 +411,12 @@ pub enum Command {
     Refuse(OperationId, Refusal),
     /// Call the policy again at this instant, when everything else that is due has been done.
     GiveWay(u64),
+    /// A part of the time of an operation under way was spent behind somebody.
+    Waited(OperationId, Part, Behind),
     /// Record an event.
     Tell(Event),
     /// Record a sample.
-    Sample(DeviceSample),
+    Sample(BdiSample),
 }
 
 /// Collects the commands of a policy; the engine carries them out when the policy has returned.
@@ -427,6 +462,11 @@ impl Actions {
         self.commands.push(Command::Done(operation, outcome));
     }
 
+    /// Says whom an operation under way has waited behind.
+    pub fn waited(&mut self, operation: OperationId, part: Part, behind: Behind) {
+        self.commands.push(Command::Waited(operation, part, behind));
+    }
+
     /// Ends the run: the policy has no answer for a process.
     pub fn refuse(&mut self, operation: OperationId, refusal: Refusal) {
         self.commands.push(Command::Refuse(operation, refusal));
@@ -448,7 +488,7 @@ impl Actions {
     }
 
     /// Records the estimates of a device.
-    pub fn sample(&mut self, sample: DeviceSample) {
+    pub fn sample(&mut self, sample: BdiSample) {
         self.commands.push(Command::Sample(sample));
     }
 
@@ -619,6 +659,19 @@ pub trait Policy: Send {
 
     /// The cached bytes of a file.
     fn residency(&self, file: FileId) -> FileLevels;
+
+    /// What a disk of the host has to do beside transfers, if the policy keeps a queue for it.
+    fn disk_load(&self, _disk: usize) -> DiskLoad {
+        DiskLoad::default()
+    }
+
+    /// Keeps what a power cut would lose, from the start on.
+    fn watch_risk(&mut self) {}
+
+    /// What a power cut at this instant would lose of a disk of the host; nothing if the policy does not know it, or was not asked to.
+    fn at_risk(&mut self, _now: Nanos, _disk: usize) -> Option<AtRisk> {
+        None
+    }
 
     /// The charges of each memory cgroup of the host, if the policy knows them.
     fn cgroups(&self) -> Vec<CgroupLevels> {

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::at_risk::AtRiskTable;
+use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 use super::timeline::TimelineTable;
+use super::waits::WaitTable;
 use crate::units::Nanos;
 
 /// The results put together so far; see the module.
@@ -42,6 +45,13 @@ impl Merger {
         let whole = &mut self.result;
         whole.end = whole.end.max(result.end);
         add_operations(&mut whole.operations, result.operations, hosts, processes, &paths);
+        let WaitTable { process, index, part, behind_process, behind_path, time } = result.waits;
+        whole.waits.process.extend(process.into_iter().map(|each| of_whole(processes, each)));
+        whole.waits.index.extend(index);
+        whole.waits.part.extend(part);
+        whole.waits.behind_process.extend(behind_process.into_iter().map(|each| of_whole(processes, each)));
+        whole.waits.behind_path.extend(behind_path.into_iter().map(|each| of_whole(&paths, each)));
+        whole.waits.time.extend(time);
         whole.counted.merge(
             result.counted,
             |process| of_whole(processes, process),
@@ -52,7 +62,18 @@ impl Merger {
         whole.timeline.time.extend(time);
         whole.timeline.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.timeline.levels.extend(levels);
-        add_devices(&mut whole.devices, result.devices, hosts, &paths);
+        add_bdi(&mut whole.bdi, result.bdi, hosts, &paths);
+        let AtRiskTable { time, host, device, levels } = result.at_risk;
+        whole.at_risk.time.extend(time);
+        whole.at_risk.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.at_risk.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
+        whole.at_risk.levels.extend(levels);
+        let DeviceTable { time, window, host, device, used } = result.devices;
+        whole.devices.time.extend(time);
+        whole.devices.window.extend(window);
+        whole.devices.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
+        whole.devices.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
+        whole.devices.used.extend(used);
         add_files(&mut whole.files, result.files, hosts, processes, &paths);
         add_events(&mut whole.events, result.events, hosts, processes, &paths);
         if whole.events.time.len() > 4 * EventTable::LIMIT {
@@ -69,8 +90,11 @@ impl Merger {
     /// Returns everything, in the order of one run.
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
+        self.result.keep_waits_of_rows();
         sort_timeline(&mut self.result.timeline);
+        sort_bdi(&mut self.result.bdi);
         sort_devices(&mut self.result.devices);
+        sort_at_risk(&mut self.result.at_risk);
         sort_files(&mut self.result.files);
         sort_events(&mut self.result.events);
         self.result
@@ -110,7 +134,7 @@ fn add_files(to: &mut FileTable, from: FileTable, hosts: &[u32], processes: &[u3
     to.active.extend(from.active);
 }
 
-fn add_devices(to: &mut DeviceTable, from: DeviceTable, hosts: &[u32], paths: &[u32]) {
+fn add_bdi(to: &mut BdiTable, from: BdiTable, hosts: &[u32], paths: &[u32]) {
     to.time.extend(from.time);
     to.host.extend(from.host.into_iter().map(|each| of_whole(hosts, each)));
     to.device.extend(from.device.into_iter().map(|each| of_whole(paths, each)));
@@ -194,6 +218,20 @@ impl OperationTable {
     }
 }
 
+impl SimulationResult {
+    /// Drops whom operations waited behind that have no row, and sorts the others by process and operation.
+    pub(crate) fn keep_waits_of_rows(&mut self) {
+        let Self { operations, waits, .. } = self;
+        let rows = operations.process.iter().copied().zip(operations.index.iter().copied());
+        let has_row: FxHashSet<(u32, u32)> =
+            if waits.len() > 0 { rows.collect() } else { FxHashSet::default() };
+        let of = |row: usize| (waits.process[row], waits.index[row]);
+        let mut kept = order(waits.len(), of);
+        kept.retain(|&row| has_row.contains(&of(row)));
+        waits.take_rows(&kept);
+    }
+}
+
 /// Sorts by time, then by host.
 pub(crate) fn sort_timeline(table: &mut TimelineTable) {
     let key = |row: usize| (table.time[row], table.host[row]);
@@ -207,13 +245,35 @@ pub(crate) fn sort_timeline(table: &mut TimelineTable) {
 }
 
 /// Sorts by time, then by host; devices of a host stay as they were.
-pub(crate) fn sort_devices(table: &mut DeviceTable) {
+pub(crate) fn sort_bdi(table: &mut BdiTable) {
     let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
     reorder(&mut table.time, &order);
     for column in [&mut table.host, &mut table.device, &mut table.cgroup] {
         reorder(column, &order);
     }
     reorder(&mut table.levels, &order);
+}
+
+/// Sorts by time, then by host; disks of a host stay as they were.
+pub(crate) fn sort_at_risk(table: &mut AtRiskTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    reorder(&mut table.time, &order);
+    for column in [&mut table.host, &mut table.device] {
+        reorder(column, &order);
+    }
+    reorder(&mut table.levels, &order);
+}
+
+/// Sorts by time, then by host; disks of a host stay as they were.
+pub(crate) fn sort_devices(table: &mut DeviceTable) {
+    let order = order(table.time.len(), |row| (table.time[row], table.host[row]));
+    for column in [&mut table.time, &mut table.window] {
+        reorder(column, &order);
+    }
+    for column in [&mut table.host, &mut table.device] {
+        reorder(column, &order);
+    }
+    reorder(&mut table.used, &order);
 }
 
 /// Sorts by time; the files at the end of the run come last.

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use super::at_risk::AtRiskTable;
+use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::parts::Parts;
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
+use super::waits::WaitTable;
 use crate::units::Nanos;
 
 /// The result of one simulation of a scenario under one model.
@@ -21,11 +24,17 @@ pub struct SimulationResult {
     pub paths: Vec<Arc<str>>,
     /// One row for each operation that is recorded, in the order of their ends, then of their processes.
     pub operations: OperationTable,
+    /// Whom the operations with a row waited behind, in the order of processes and their operations.
+    pub waits: WaitTable,
     /// Durations and bytes of operations that are counted as they end; see [`SimulationResult::summary`] for all.
     pub counted: Counted,
     /// Memory of each host over time.
     pub timeline: TimelineTable,
     /// Writing to each device over time, under the kernel's own rules.
+    pub bdi: BdiTable,
+    /// What a power cut would lose of each disk over time, if that was asked for.
+    pub at_risk: AtRiskTable,
+    /// What each disk does over time.
     pub devices: DeviceTable,
     /// The cached part of each file.
     pub files: FileTable,

@@ -3,9 +3,10 @@
 use super::document::{Node, shorten};
 use super::table::Fields;
 use super::write_cache::check_write_cache;
+use crate::block::Mechanics;
 use crate::error::ScenarioError;
 use crate::keys::{Held, Keyed, Word};
-use crate::machine::{Bdi, Disk, DiskKind, Implied, WBT_SINCE};
+use crate::machine::{Bdi, Disk, DiskKind, Implied, Raid, Rotation, WBT_SINCE};
 use crate::nearest::hint;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -37,6 +38,8 @@ fn read_disk(
     check_wbt(&fields, &disk, version)?;
     check_logical_block_size(&fields, &disk)?;
     check_write_cache(&fields, &disk)?;
+    check_rotation(&fields, &disk)?;
+    check_raid(&fields, &disk)?;
     if disk.burst > Nanos::ZERO && disk.limit_interval > Nanos::ZERO {
         return Err(fields.place("limit_interval").error(
             format!("{} has both `burst` and `limit_interval`", fields.title),
@@ -93,6 +96,33 @@ fn check_logical_block_size(fields: &Fields<'_>, disk: &Disk) -> Result<(), Scen
     ))
 }
 
+/// A longer seek takes no less time: the three seeks must lie on such a curve.
+fn check_rotation(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
+    let Some(rotation) = disk.rotation else { return Ok(()) };
+    if Mechanics::new(&rotation, disk.member_size()).is_monotone() {
+        return Ok(());
+    }
+    let own = fields.inner("rotation", Rotation::SCHEMA)?.expect("the disk has one");
+    let Rotation { track_seek, average_seek, .. } = rotation;
+    Err(own.place("average_seek").error(
+        format!(
+            "`average_seek` is {average_seek}, between a `track_seek` of {track_seek} and a `full_seek` of {}",
+            rotation.full_seek()
+        ),
+        "the average is a third to a half of the way from the first to the last; take all of one data sheet",
+    ))
+}
+
+/// An array needs disks for its data.
+fn check_raid(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
+    let Some(raid) = disk.raid.filter(|raid| !raid.has_enough_disks()) else { return Ok(()) };
+    let own = fields.inner("raid", Raid::SCHEMA)?.expect("the disk has one");
+    Err(own.place("disks").error(
+        format!("`disks` is {}, which is not for this `level`", raid.disks),
+        "it needs 2 disks at least, 3 with level = \"5\", 4 with \"6\"; an even number with \"10\"",
+    ))
+}
+
 /// The ratios of a disk must fit each other, and what was set aside for other disks.
 fn check_bdi(fields: &Fields<'_>, bdi: Bdi, set_aside: u32) -> Result<(), ScenarioError> {
     if bdi.min_ratio > bdi.max_ratio {
@@ -121,4 +151,59 @@ fn name_other_disks(mut error: ScenarioError, name: &str, host: &Fields<'_>) -> 
         error.remedy += &format!("; or {}", hint(name, others, "other disks"));
     }
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::machine::{Raid, Rotation};
+    use crate::scenario::testing::{PROCESS, read};
+    use crate::units::Nanos;
+
+    fn raid(keys: &str) -> Result<Option<Raid>, String> {
+        let host = "cores = 1\nmemory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
+        let disk = format!("size = '4 TB'\nread = '1 MB/s'\nwrite = '10 MB/s'\nraid = {{ {keys} }}");
+        let text = format!("[machine]\n{host}\n[machine.disk.md]\n{disk}\n{PROCESS}");
+        Ok(read(&text, &[])?.machine.hosts[0].disks[0].raid)
+    }
+
+    #[test]
+    fn an_array_needs_disks_for_its_data() {
+        let enough = |level: &str, disks: u32| raid(&format!("level = '{level}', disks = {disks}")).is_ok();
+        let least: Vec<(&str, u32)> = ["jbod", "0", "1", "5", "6", "10"]
+            .into_iter()
+            .map(|level| (level, (2..9).find(|disks| enough(level, *disks)).expect("some are")))
+            .collect();
+        assert_eq!(least, [("jbod", 2), ("0", 2), ("1", 2), ("5", 3), ("6", 4), ("10", 2)]);
+        assert!(!enough("10", 5));
+        assert_snapshot!(raid("level = '5', disks = 2").unwrap_err(), @r#"x.toml:8: `disks` is 2, which is not for this `level`; it needs 2 disks at least, 3 with level = "5", 4 with "6"; an even number with "10""#);
+    }
+
+    fn rotation(keys: &str) -> Result<Option<Rotation>, String> {
+        let host = "cores = 1\nmemory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
+        let disk = format!("size = '1 TB'\nread = '1 MB/s'\nwrite = '10 MB/s'\nrotation = {{ {keys} }}");
+        let text = format!("[machine]\n{host}\n[machine.disk.hdd]\n{disk}\n{PROCESS}");
+        Ok(read(&text, &[])?.machine.hosts[0].disks[0].rotation)
+    }
+
+    #[test]
+    fn a_disk_that_turns_has_the_seeks_of_its_data_sheet() {
+        let found = rotation("rpm = 7200, track_seek = '1 ms', average_seek = '8.5 ms'").unwrap().unwrap();
+        assert_eq!((found.rpm, found.full_seek(), found.inner), (7200, Nanos(17_000_000), 1.0));
+        let all =
+            "rpm = 10000, track_seek = '200 us', average_seek = '4 ms', full_seek = '8.1 ms', inner = 0.6";
+        assert_eq!(rotation(all).unwrap().unwrap().full_seek(), Nanos(8_100_000));
+    }
+
+    #[test]
+    fn seeks_that_lie_on_no_curve_are_refused() {
+        let refused = |average: &str| {
+            let keys =
+                format!("rpm = 7200, track_seek = '1 ms', average_seek = '{average}', full_seek = '17 ms'");
+            rotation(&keys).unwrap_err()
+        };
+        assert_snapshot!(refused("5 ms"), @"x.toml:8: `average_seek` is 5.000 ms, between a `track_seek` of 1.000 ms and a `full_seek` of 17.000 ms; the average is a third to a half of the way from the first to the last; take all of one data sheet");
+        assert_snapshot!(refused("12 ms"), @"x.toml:8: `average_seek` is 12.000 ms, between a `track_seek` of 1.000 ms and a `full_seek` of 17.000 ms; the average is a third to a half of the way from the first to the last; take all of one data sheet");
+    }
 }

@@ -9,7 +9,7 @@ use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Host, Kernel, Lru, Machine, ONLY_HOST};
+use crate::machine::{Host, Kernel, Lru, Machine, ONLY_HOST, version_name};
 
 /// Reads the machine of a scenario or of a machine file, whose top is `root`.
 ///
@@ -79,10 +79,9 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
 fn read_kernel(host: &Fields<'_>) -> Result<Kernel, ScenarioError> {
     let kernel: Kernel = host.read_inner("kernel")?;
     if kernel.lru == Lru::Mglru && kernel.version < Lru::MGLRU_SINCE {
-        let (major, minor) = kernel.version;
         let fields = host.inner("kernel", Kernel::SCHEMA)?.expect("it is not the default");
         return Err(fields.place("lru").error(
-            format!("Linux {major}.{minor} has no multi-generational lists"),
+            format!("Linux {} has no multi-generational lists", version_name(kernel.version)),
             "name 6.1 or a later version, or leave `lru` out",
         ));
     }

@@ -240,6 +240,11 @@ mod tests {
         assert_eq!(version("5.10"), Ok((5, 10)), "another version than 5.1");
         assert_eq!(version("5.1"), Ok((5, 1)));
         assert_eq!(version("5.15.3-generic"), Ok((5, 15)));
+        assert_eq!(version("2.6.27-8-generic"), Ok((2, 27)));
+        assert_eq!(version("3.0"), Ok((3, 0)));
+        assert_snapshot!(version("2.6.26").unwrap_err(), @"--set machine.kernel.version=2.6.26: Linux 2.6.26 is older than the rules that are modelled; name 2.6.27 or a later version");
+        assert_snapshot!(version("2.4.20").unwrap_err(), @"--set machine.kernel.version=2.4.20: Linux 2.4.20 is older than the rules that are modelled; name 2.6.27 or a later version");
+        assert_snapshot!(version("2.6").unwrap_err(), @r#"--set machine.kernel.version=2.6: `2.6` is no version of Linux; write for example version = "6.18""#);
         assert_snapshot!(version("6").unwrap_err(), @r#"--set machine.kernel.version=6: `6` is no version of Linux; write for example version = "6.18""#);
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST};
+use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST, version_name};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -92,7 +92,7 @@ fn shown(schema: &'static Schema, held: Vec<(&'static str, Held)>) -> Vec<(&'sta
 /// A value as a file has it.
 fn written(kind: &Kind, value: &Held) -> String {
     match (kind, value) {
-        (_, Held::Version(major, minor)) => quoted(&format!("{major}.{minor}")),
+        (_, Held::Version(major, minor)) => quoted(&version_name((*major, *minor))),
         (_, Held::Size(bytes)) => size(*bytes),
         (_, Held::Rate(value)) => rate(*value),
         (_, Held::Time(value)) => time(*value),
@@ -196,7 +196,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, WriteCache, WriteMode,
+        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, Raid, Rotation,
+        WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -339,6 +340,12 @@ latency = "20000 ns"
         prop::collection::btree_map(1_u32..100, rates(), 0..4).prop_map(|map| map.into_iter().collect())
     }
 
+    #[test]
+    fn a_version_of_2_6_has_three_numbers() {
+        let written = |version| written(&Kind::Version, &Held::Version(version, 32));
+        assert_eq!([2, 3].map(written), ["\"2.6.32\"", "\"3.32\""]);
+    }
+
     fn sizes() -> impl Strategy<Value = Bytes> {
         prop_oneof![(1_u64..1 << 53).prop_map(Bytes), (1_u64..9000).prop_map(|gb| Bytes(gb * 1_000_000_000))]
     }
@@ -383,10 +390,17 @@ latency = "20000 ns"
                 drain: cache.drain.map(|_| BytesPerSecond(disk.write.0 * slower)),
                 ..cache
             });
+            let rotation = disk.rotation.map(|rotation| Rotation {
+                track_seek: Nanos(rotation.track_seek.0 / 8),
+                average_seek: Nanos(rotation.average_seek.0.max(rotation.track_seek.0)),
+                full_seek: None,
+                ..rotation
+            });
+            let raid = disk.raid.map(|raid| Raid { disks: 2 * raid.disks.clamp(2, 9), ..raid });
             let burst = if write_cache.is_none() { disk.burst } else { Nanos::ZERO };
             let no_limiter = write_cache.is_none() && burst == Nanos::ZERO;
             let limit_interval = if no_limiter { disk.limit_interval } else { Nanos::ZERO };
-            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, bdi, ..disk }
+            Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, rotation, raid, bdi, ..disk }
         }
     }
 

@@ -459,21 +459,28 @@ impl FromNode for bool {
     }
 }
 
-/// A version of Linux.
+/// A version of Linux. That of 2.6.27 is (2, 27), as 3.0 came after 2.6.39.
 struct Version(u32, u32);
+
+/// Reads a version up to its first two numbers; of 2.6, which has three, the last one.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let (major, rest) = text.split_once('.')?;
+    let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    match (major.parse().ok()?, number(rest)?) {
+        (2, 6) => Some((2, number(rest.split_once('.')?.1)?)),
+        (2, _) => Some((2, 0)),
+        version => Some(version),
+    }
+}
 
 impl FromNode for Version {
     fn from_node(given: &Given<'_>) -> Result<Self, ScenarioError> {
         let text = String::from_node(given)?;
-        let numbers = text.split_once('.').and_then(|(major, minor)| {
-            let minor = minor.split(|c: char| !c.is_ascii_digit()).next()?;
-            Some((major.parse().ok()?, minor.parse().ok()?))
-        });
-        match numbers {
-            Some(version) if (3, 10) <= version => Ok(Self(version.0, version.1)),
+        match parse_version(&text) {
+            Some(version) if (2, 27) <= version => Ok(Self(version.0, version.1)),
             Some(_) => Err(given.node.at.error(
                 format!("Linux {} is older than the rules that are modelled", shorten(&text)),
-                "name 3.10 or a later version",
+                "name 2.6.27 or a later version",
             )),
             None => Err(given.node.at.error(
                 format!("`{}` is no version of Linux", shorten(&text)),

@@ -62,6 +62,7 @@ pub struct Case {
     overrides: Vec<String>,
     options: Vec<(String, String)>,
     seed: u64,
+    at_risk: bool,
     programs: Vec<Process>,
 }
 
@@ -82,6 +83,7 @@ pub fn on(machine: &str) -> Case {
         overrides: Vec::new(),
         options: Vec::new(),
         seed: 0,
+        at_risk: false,
         programs: Vec::new(),
     }
 }
@@ -151,6 +153,12 @@ impl Case {
         self
     }
 
+    /// With what a power cut would lose.
+    pub fn at_risk(mut self) -> Self {
+        self.at_risk = true;
+        self
+    }
+
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -173,6 +181,7 @@ impl Case {
     fn settings(&self, scenario: &Scenario) -> Settings {
         Settings {
             seed: self.seed,
+            at_risk: self.at_risk,
             residency: scenario.residency,
             options: self.options.clone(),
             ..Settings::default()

@@ -176,7 +176,7 @@ mod tests {
     use crate::io::Open;
     use crate::io::mock::{Costs, Mock};
     use std::ops::ControlFlow;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
 
     const ENDLESS: Nanos = Nanos(u64::MAX);
 
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    fn files(mock: &Mock, count: usize) -> Vec<PathBuf> {
+    fn files(mock: &Mock, count: usize) -> Vec<usize> {
         let open = Open { create: true, ..Open::default() };
         (0..count).map(|at| mock.open(Path::new(&at.to_string()), open).unwrap()).collect()
     }

@@ -21,7 +21,7 @@ use crate::filesystem::{FileSystem, Kind, MountTable};
 use crate::syscall::{SharedMapping, readahead, sync_range, thread_device_read, write_range};
 
 const USUAL_MODE: u32 = 0o666;
-const FOLDER_MODE: u32 = 0o777;
+pub(super) const FOLDER_MODE: u32 = 0o777;
 
 /// A directory that is open. All paths of its functions are within it, without links: a link in the way is an error (ELOOP).
 #[derive(Debug)]
@@ -192,6 +192,12 @@ impl Folder {
         }
         let from = held.as_ref().map_or(self.as_fd(), OwnedFd::as_fd);
         fs::openat(from, path.file_name().unwrap_or(OsStr::new(".")), flags, mode)
+    }
+
+    /// The directory that a path is in, and its name there.
+    pub(super) fn place<'p>(&self, path: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))
     }
 
     fn trouble(&self, doing: &'static str, error: io::Error) -> ProbeError {
@@ -404,8 +410,7 @@ impl Io for Folder {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let parent = self.folder(path.parent().unwrap_or(Path::new("")))?;
-        let name = path.file_name().ok_or(Errno::INVAL)?;
+        let (parent, name) = self.place(path)?;
         Ok(fs::unlinkat(&parent, name, AtFlags::empty())?)
     }
 }

@@ -10,7 +10,7 @@ use pagecast_core::stdio::Mode;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Advice, AllocateMode, CopyBy, MapAdvice, SyncRangeFlags};
 
-use super::{Direction, Io, Memory, Open, StreamCall, Streams, Sync};
+use super::{Direction, Io, Memory, Names, Open, StreamCall, Streams, Sync};
 
 /// The costs and failures of calls.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,9 @@ struct State {
     now: u64,
     asked: u64,
     device_read: u64,
-    lengths: BTreeMap<PathBuf, u64>,
+    names: BTreeMap<PathBuf, usize>,
+    /// Of each file, with a name or without.
+    lengths: Vec<u64>,
     calls: Vec<(u64, u64)>,
 }
 
@@ -77,8 +79,8 @@ impl Mock {
 }
 
 impl Io for Mock {
-    type File = PathBuf;
-    type Mapped = (PathBuf, u64);
+    type File = usize;
+    type Mapped = (usize, u64);
 
     fn now(&self) -> Nanos {
         Nanos(self.state().now)
@@ -104,59 +106,51 @@ impl Io for Mock {
         state.now = state.now.max(time.0);
     }
 
-    fn open(&self, path: &Path, how: Open) -> io::Result<PathBuf> {
+    fn open(&self, path: &Path, how: Open) -> io::Result<usize> {
         let mut state = self.state();
-        match state.lengths.get_mut(path) {
-            Some(length) if how.truncate => *length = 0,
-            Some(_) => {}
-            None if how.create => {
-                state.lengths.insert(path.to_owned(), 0);
+        let State { names, lengths, .. } = &mut *state;
+        match names.get(path) {
+            Some(&file) => {
+                if how.truncate {
+                    lengths[file] = 0;
+                }
+                Ok(file)
             }
-            None => return Err(io::ErrorKind::NotFound.into()),
+            None if how.create => {
+                lengths.push(0);
+                names.insert(path.to_owned(), lengths.len() - 1);
+                Ok(lengths.len() - 1)
+            }
+            None => Err(io::ErrorKind::NotFound.into()),
         }
-        Ok(path.to_owned())
     }
 
-    fn read(
-        &self,
-        file: &PathBuf,
-        _: &mut Memory,
-        _: usize,
-        length: usize,
-        offset: u64,
-    ) -> io::Result<usize> {
+    fn read(&self, file: &usize, _: &mut Memory, _: usize, length: usize, offset: u64) -> io::Result<usize> {
         let mut state = self.state();
-        let left = state.lengths[file].saturating_sub(offset);
+        let left = state.lengths[*file].saturating_sub(offset);
         let moved = self.moved(&mut state, length.min(left as usize), offset)?;
         state.device_read += moved as u64;
         Ok(moved)
     }
 
-    fn write(
-        &self,
-        file: &PathBuf,
-        _: &mut Memory,
-        _: usize,
-        length: usize,
-        offset: u64,
-    ) -> io::Result<usize> {
+    fn write(&self, file: &usize, _: &mut Memory, _: usize, length: usize, offset: u64) -> io::Result<usize> {
         let mut state = self.state();
         let moved = self.moved(&mut state, length, offset)?;
-        let known = state.lengths.get_mut(file).expect("it was opened");
+        let known = &mut state.lengths[*file];
         *known = (*known).max(offset + moved as u64);
         Ok(moved)
     }
 
-    fn copy(&self, from: &PathBuf, to: &PathBuf, _: CopyBy, offset: u64, length: usize) -> io::Result<usize> {
+    fn copy(&self, from: &usize, to: &usize, _: CopyBy, offset: u64, length: usize) -> io::Result<usize> {
         let mut state = self.state();
-        let left = state.lengths[from].saturating_sub(offset);
+        let left = state.lengths[*from].saturating_sub(offset);
         let moved = self.moved(&mut state, length.min(left as usize), offset)?;
-        let known = state.lengths.get_mut(to).expect("it was opened");
+        let known = &mut state.lengths[*to];
         *known = (*known).max(offset + moved as u64);
         Ok(moved)
     }
 
-    fn sync(&self, _: &PathBuf, _: Sync) -> io::Result<()> {
+    fn sync(&self, _: &usize, _: Sync) -> io::Result<()> {
         self.state().now += self.costs.sync_ns;
         Ok(())
     }
@@ -170,39 +164,39 @@ impl Io for Mock {
         Ok(())
     }
 
-    fn sync_range(&self, _: &PathBuf, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
+    fn sync_range(&self, _: &usize, _: u64, _: u64, _: SyncRangeFlags) -> io::Result<()> {
         self.state().now += self.costs.sync_ns;
         Ok(())
     }
 
-    fn readahead(&self, _: &PathBuf, _: u64, _: u64) -> io::Result<()> {
+    fn readahead(&self, _: &usize, _: u64, _: u64) -> io::Result<()> {
         Ok(())
     }
 
-    fn map(&self, file: &PathBuf, offset: u64, _: NonZero<usize>) -> io::Result<(PathBuf, u64)> {
-        Ok((file.clone(), offset))
+    fn map(&self, file: &usize, offset: u64, _: NonZero<usize>) -> io::Result<(usize, u64)> {
+        Ok((*file, offset))
     }
 
-    fn advise_mapped(&self, _: &(PathBuf, u64), _: MapAdvice) -> io::Result<()> {
+    fn advise_mapped(&self, _: &(usize, u64), _: MapAdvice) -> io::Result<()> {
         Ok(())
     }
 
     /// Each piece costs what a call would.
     fn pass_mapped(
         &self,
-        (path, offset): &mut (PathBuf, u64),
+        (file, offset): &mut (usize, u64),
         direction: Direction,
         from: usize,
         _: &mut Memory,
         length: usize,
     ) {
         let mut state = self.state();
-        assert!(*offset + (from + length) as u64 <= state.lengths[path], "beyond is SIGBUS");
+        assert!(*offset + (from + length) as u64 <= state.lengths[*file], "beyond is SIGBUS");
         state.now += self.costs.call_ns + self.costs.ns_per_byte * length as u64;
         state.device_read += if direction == Direction::Read { length as u64 } else { 0 };
     }
 
-    fn sync_mapped(&self, _: &(PathBuf, u64), is_async: bool) -> io::Result<()> {
+    fn sync_mapped(&self, _: &(usize, u64), is_async: bool) -> io::Result<()> {
         self.state().now += if is_async { 0 } else { self.costs.sync_ns };
         Ok(())
     }
@@ -211,46 +205,81 @@ impl Io for Mock {
         Ok(())
     }
 
-    fn advise(&self, _: &PathBuf, _: Advice, _: u64, _: u64) -> io::Result<()> {
+    fn advise(&self, _: &usize, _: Advice, _: u64, _: u64) -> io::Result<()> {
         Ok(())
     }
 
-    fn length(&self, file: &PathBuf) -> io::Result<u64> {
-        Ok(self.state().lengths[file])
+    fn length(&self, file: &usize) -> io::Result<u64> {
+        Ok(self.state().lengths[*file])
     }
 
-    fn set_length(&self, file: &PathBuf, length: u64) -> io::Result<()> {
-        self.state().lengths.insert(file.clone(), length);
+    fn set_length(&self, file: &usize, length: u64) -> io::Result<()> {
+        self.state().lengths[*file] = length;
         Ok(())
     }
 
-    fn allocate(&self, file: &PathBuf, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()> {
+    fn allocate(&self, file: &usize, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()> {
         if mode == AllocateMode::Extend {
             let mut state = self.state();
-            let before = state.lengths[file];
-            state.lengths.insert(file.clone(), before.max(offset + length));
+            let before = state.lengths[*file];
+            state.lengths[*file] = before.max(offset + length);
         }
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let gone = self.state().lengths.remove(path);
+        let gone = self.state().names.remove(path);
         gone.map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Names for Mock {
+    fn rename(&self, path: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let file = state.names.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        state.names.insert(to.to_owned(), file);
+        Ok(())
+    }
+
+    fn link(&self, path: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let &file = state.names.get(path).ok_or(io::ErrorKind::NotFound)?;
+        if state.names.contains_key(to) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        state.names.insert(to.to_owned(), file);
+        Ok(())
+    }
+
+    fn mkdir(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn rmdir(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<()> {
+        self.state().names.get(path).map(drop).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn make_above(&self, _: &Path) -> io::Result<()> {
+        Ok(())
     }
 }
 
 /// Each call of the library costs what a system call would.
 impl Streams for Mock {
-    type Stream = (PathBuf, u64);
+    type Stream = (usize, u64);
 
-    fn open_stream(&self, path: &Path, mode: Mode) -> io::Result<(PathBuf, u64)> {
+    fn open_stream(&self, path: &Path, mode: Mode) -> io::Result<(usize, u64)> {
         let how = Open { create: mode.creates(), truncate: mode.truncates(), ..Open::default() };
         let file = self.open(path, how)?;
         let position = if mode.appends() { self.length(&file)? } else { 0 };
         Ok((file, position))
     }
 
-    fn call(&self, stream: &mut (PathBuf, u64), memory: &mut Memory, call: StreamCall) -> io::Result<()> {
+    fn call(&self, stream: &mut (usize, u64), memory: &mut Memory, call: StreamCall) -> io::Result<()> {
         let (file, position) = stream;
         let moved = match call {
             StreamCall::Write(bytes) => self.write(file, memory, 0, bytes, *position)? as u64,

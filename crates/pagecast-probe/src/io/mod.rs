@@ -9,6 +9,7 @@
 mod folder;
 #[cfg(test)]
 pub(crate) mod mock;
+mod names;
 mod streams;
 mod transfer;
 mod workplace;
@@ -22,6 +23,7 @@ use pagecast_core::workload::{Advice, AllocateMode, CopyBy, MapAdvice, OpenFlags
 
 pub use crate::syscall::{Memory, Withdrawal};
 pub use folder::{Folder, Place, Space};
+pub use names::Names;
 pub use streams::{StreamCall, Streams};
 pub use transfer::{Cause, Direction, Failure, Offsets, Times, Transfer, transfer, transfer_beyond};
 pub use workplace::Workplace;
@@ -222,7 +224,7 @@ pub trait Io: std::marker::Sync {
     /// What the kernel said.
     fn allocate(&self, file: &Self::File, mode: AllocateMode, offset: u64, length: u64) -> io::Result<()>;
 
-    /// Removes a file by its path within the folder.
+    /// Removes a file by its path within the folder: unlink(2).
     ///
     /// # Errors
     /// What the kernel said.

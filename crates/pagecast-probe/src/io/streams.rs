@@ -10,7 +10,7 @@ use pagecast_core::stdio::Mode;
 use rustix::fs::OFlags;
 
 use super::folder::Folder;
-use super::{Io, Memory};
+use super::{Memory, Names};
 use crate::syscall::CStream;
 
 /// A call of a stream.
@@ -30,8 +30,8 @@ pub enum StreamCall {
     Close,
 }
 
-/// A kernel with a C library.
-pub trait Streams: Io {
+/// A kernel with names that change, and a C library.
+pub trait Streams: Names {
     /// A stream that is open, until it is closed or dropped.
     type Stream: Send;
 

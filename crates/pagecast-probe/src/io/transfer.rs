@@ -152,6 +152,12 @@ impl Times {
         self.kept = self.stretches.len();
     }
 
+    /// Makes room for so many times more, beside those that are kept.
+    pub fn make_room(&mut self, times: usize) {
+        self.stretches.truncate(self.kept);
+        self.stretches.reserve(times);
+    }
+
     /// What was kept, of one transfer after the other: when each call, or every so many of them, ended, and how many bytes they moved.
     #[must_use]
     pub fn kept(&self) -> &[(Nanos, u64)] {

@@ -43,18 +43,6 @@ pub enum RunError {
         /// RLIMIT_NOFILE.
         limit: u64,
     },
-    /// A program that gives operations for ever.
-    #[error(
-        "{place}: process `{process}` has more than {limit} operations; for a real run programs are asked for all of them before it begins"
-    )]
-    Endless {
-        /// The scenario.
-        place: String,
-        /// The process.
-        process: Arc<str>,
-        /// The number asked for.
-        limit: usize,
-    },
     /// The files are not as the scenario wants them at time 0.
     #[error("{path}: {what}")]
     NotReady {

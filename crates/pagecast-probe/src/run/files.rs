@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-/// One place for each file of a plan; of each, one who looks may have it open.
+/// One place for each file that is known before the run; of each, one who looks may have it open.
 pub(super) struct Files<F> {
     held: Vec<Mutex<Option<F>>>,
 }
@@ -20,10 +20,15 @@ impl<F> Files<F> {
         self.held[file].lock().expect("nobody panics while he looks at a file")
     }
 
-    /// Closes the file for those who look; nobody opens it again before the answer is gone.
-    pub fn keep_closed(&self, file: usize) -> MutexGuard<'_, Option<F>> {
-        let mut held = self.hold(file);
-        *held = None;
-        held
+    /// Closes files for those who look; nobody opens them again before the answer is gone. The numbers rise.
+    pub fn keep_closed(&self, files: &[u32]) -> Vec<MutexGuard<'_, Option<F>>> {
+        debug_assert!(files.is_sorted(), "who locks several does so in one order");
+        let known = files.iter().map(|&file| file as usize).take_while(|&file| file < self.held.len());
+        let closed = known.map(|file| {
+            let mut held = self.hold(file);
+            *held = None;
+            held
+        });
+        closed.collect()
     }
 }

@@ -1,9 +1,10 @@
 //! Lets processes wait for each other: starts after ends, events, and the case that nobody can go on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use pagecast_core::units::Nanos;
+use rustc_hash::FxHashSet;
 
 use super::plan::Plan;
 
@@ -15,17 +16,17 @@ const MOST_NAMED: usize = 8;
 pub(super) struct Stopped;
 
 /// The wait of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Waits {
     /// All ends before its own start.
     Ends,
-    Event(u32),
+    Event(Arc<str>),
 }
 
 struct State {
     /// Time 0, once that is known.
     zero: Option<Nanos>,
-    signalled: Vec<bool>,
+    signalled: FxHashSet<Arc<str>>,
     ended: Vec<bool>,
     waiting: Vec<Option<Waits>>,
     blocked: usize,
@@ -48,7 +49,7 @@ impl<'a> Gate<'a> {
         let processes = plan.processes.len();
         let state = State {
             zero: None,
-            signalled: vec![false; plan.events.len()],
+            signalled: FxHashSet::default(),
             ended: vec![false; processes],
             waiting: vec![None; processes],
             blocked: 0,
@@ -87,18 +88,18 @@ impl<'a> Gate<'a> {
             state = self.changed.wait(state).expect("no process panics while it holds the lock");
         }
         let zero = state.zero;
-        self.wait(state, process, Waits::Ends)?;
+        self.wait(state, process, &Waits::Ends)?;
         zero.ok_or(Stopped)
     }
 
     /// Waits until an event has been signalled.
-    pub fn wait_for(&self, process: usize, event: u32) -> Result<(), Stopped> {
-        self.wait(self.state(), process, Waits::Event(event))
+    pub fn wait_for(&self, process: usize, event: &Arc<str>) -> Result<(), Stopped> {
+        self.wait(self.state(), process, &Waits::Event(event.clone()))
     }
 
-    fn wait(&self, mut state: MutexGuard<'_, State>, process: usize, what: Waits) -> Result<(), Stopped> {
+    fn wait(&self, mut state: MutexGuard<'_, State>, process: usize, what: &Waits) -> Result<(), Stopped> {
         if !self.has_come(&state, process, what) {
-            state.waiting[process] = Some(what);
+            state.waiting[process] = Some(what.clone());
             state.blocked += 1;
             self.check_alive(&mut state);
             while !self.is_stopped() && !self.has_come(&state, process, what) {
@@ -110,16 +111,16 @@ impl<'a> Gate<'a> {
         if self.is_stopped() { Err(Stopped) } else { Ok(()) }
     }
 
-    fn has_come(&self, state: &State, process: usize, what: Waits) -> bool {
+    fn has_come(&self, state: &State, process: usize, what: &Waits) -> bool {
         match what {
-            Waits::Event(event) => state.signalled[event as usize],
+            Waits::Event(event) => state.signalled.contains(event),
             Waits::Ends => self.plan.processes[process].after.iter().all(|&one| state.ended[one as usize]),
         }
     }
 
     /// An event has happened, once and for all.
-    pub fn signal(&self, event: u32) {
-        self.state().signalled[event as usize] = true;
+    pub fn signal(&self, event: &Arc<str>) {
+        self.state().signalled.insert(event.clone());
         self.changed.notify_all();
     }
 
@@ -137,7 +138,8 @@ impl<'a> Gate<'a> {
         if state.alive == 0 || state.blocked < state.alive || self.is_stopped() {
             return;
         }
-        let mut waiting = state.waiting.iter().enumerate().filter_map(|(at, what)| Some((at, (*what)?)));
+        let mut waiting =
+            state.waiting.iter().enumerate().filter_map(|(at, what)| Some((at, what.as_ref()?)));
         if !waiting.any(|(at, what)| self.has_come(state, at, what)) {
             state.deadlock = Some(self.who_waits(state));
             self.stop.store(true, Ordering::Relaxed);
@@ -153,9 +155,9 @@ impl<'a> Gate<'a> {
     fn who_waits(&self, state: &State) -> String {
         let waiting = state.waiting.iter().zip(&self.plan.processes);
         let lines = waiting.filter_map(|(what, process)| {
-            let what = match (*what)? {
+            let what = match what.as_ref()? {
                 Waits::Event(event) => {
-                    format!("event `{}`, which no process signals any more", self.plan.events[event as usize])
+                    format!("event `{event}`, which no process signals any more")
                 }
                 Waits::Ends => {
                     let before = process.after.iter().map(|&one| &*self.plan.processes[one as usize].name);
@@ -183,7 +185,9 @@ mod tests {
         let gate = Gate::new(&plan);
         gate.open(Nanos::ZERO);
         thread::scope(|scope| {
-            scope.spawn(|| assert_eq!(gate.pass(0).and_then(|_| gate.wait_for(0, 0)), Err(Stopped)));
+            scope.spawn(|| {
+                assert_eq!(gate.pass(0).and_then(|_| gate.wait_for(0, &"go".into())), Err(Stopped))
+            });
             scope.spawn(|| assert_eq!(gate.pass(1), Err(Stopped)));
         });
         let text = gate.deadlock().unwrap();
@@ -207,7 +211,7 @@ mod tests {
             let gate = Gate::new(&plan);
             thread::scope(|scope| {
                 scope.spawn(|| {
-                    gate.pass(0).and_then(|_| gate.wait_for(0, 0)).unwrap();
+                    gate.pass(0).and_then(|_| gate.wait_for(0, &"go".into())).unwrap();
                     gate.end(0);
                 });
                 scope.spawn(|| {
@@ -216,7 +220,7 @@ mod tests {
                 });
                 scope.spawn(|| {
                     gate.pass(2).unwrap();
-                    gate.signal(0);
+                    gate.signal(&"go".into());
                     gate.end(2);
                 });
                 gate.open(Nanos(7));

@@ -1,25 +1,31 @@
 //! Runs a scenario for real: the same programs that are simulated, on this kernel, in a folder that is gone afterwards.
 //!
 //! First everything is found out and refused that can be ([`Plan::of`], [`check`]); then the files are made (`prepare`). Then each process
-//! is a thread (`process`), `gate` lets them wait for each other, and a thread beside them looks at the machine (`sampler`). The result has
+//! is a thread that asks its program for one operation after the other (`process`), `gate` lets them wait for each other, and a thread beside them looks at the machine (`sampler`). The result has
 //! the tables of a simulation (`tables`).
 //!
 //! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space; that
 //! changes the cost of a page fault and of the end of a process, and nothing about files. No setting of the machine is changed.
 
+mod asked;
 mod break_off;
 mod calls;
 mod counters;
 mod error;
 mod files;
 mod gate;
+mod inodes;
 mod learnt;
+mod names;
 mod need;
 mod plan;
 mod prepare;
 mod process;
+mod record;
+mod refuse;
 mod row;
 mod sampler;
+mod survey;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -32,6 +38,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
+use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
@@ -56,7 +63,7 @@ pub use trace::{Traced, check_tracing};
 use break_off::{InUse, break_off};
 use files::Files;
 use gate::Gate;
-use process::{Halt, Runner, Shared};
+use process::{Halt, Runner, Shared, Tables};
 use row::Row;
 use sampler::Sampler;
 use tables::Look;
@@ -133,7 +140,8 @@ pub fn check(plan: &Plan, directory: &Path) -> Result<Place, RunError> {
 }
 
 fn open_files(plan: &Plan) -> u64 {
-    plan.open_files() + plan.files.len().min(sampler::MOST_FILES) as u64 + OTHER_FILES
+    let looked_at = plan.names.files().len().min(sampler::MOST_FILES) as u64;
+    plan.open_files() + looked_at + OTHER_FILES
 }
 
 /// Runs a plan: makes a folder and the files in it, does all operations, and removes the folder.
@@ -168,7 +176,8 @@ fn execute(
     watch: &mut Watcher<'_>,
 ) -> Result<Measured, RunError> {
     let (folder, kind) = (place.folder(), file_system.kind);
-    let files: Files<OwnedFd> = Files::new(plan.files.len());
+    let files: Files<OwnedFd> = Files::new(plan.names.all().len());
+    let tables = Tables::new(plan);
     let (gate, in_use) = (Gate::new(plan), InUse::new(plan));
     let looks = Mutex::new(Vec::new());
     let look_after = |process, index, time| {
@@ -177,21 +186,28 @@ fn execute(
             looks.lock().expect("nobody panics while he holds the lock").extend(seen);
         }
     };
-    let shared = Shared { io: folder, plan, files: &files, gate: &gate, in_use: &in_use, looks: &look_after };
+    let shared = Shared {
+        io: folder,
+        plan,
+        files: &files,
+        tables: &tables,
+        gate: &gate,
+        in_use: &in_use,
+        looks: &look_after,
+    };
     let sees_files = prober.method(kind) == Method::Cachestat;
-    let sampler = Sampler::new(folder, plan, &files, settings.sample_hz, sees_files);
+    let sampler = Sampler::new(folder, plan.names.files(), &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
     let learnt = Learnt::of(folder);
-    let Ran { zero, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
+    let Ran { zero, end, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
-    let end = rows.iter().flatten().map(|row| row.end).max().unwrap_or_default();
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
     looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
     let result = SimulationResult { counted, ..tables::result(plan, &rows, (&samples, &trace), &looks, end) };
     Ok(Measured {
         result,
-        details: tables::details(plan, &rows),
+        details: tables::details(&rows),
         calls,
         samples,
         trace,
@@ -205,10 +221,12 @@ fn execute(
 /// The work of all threads.
 struct Ran {
     zero: Nanos,
+    /// The end of the last operation.
+    end: Nanos,
     /// Of each process.
     rows: Vec<Vec<Row>>,
     calls: Vec<CallRow>,
-    /// The calls of patterns.
+    /// The calls of patterns, and operations that need not have rows.
     counted: Counted,
     samples: Samples,
 }
@@ -229,7 +247,7 @@ fn run_threads(
     let ran = thread::scope(|scope| -> Result<_, RunError> {
         let (sender, ended) = channel::<()>();
         let mut threads = Vec::with_capacity(processes);
-        for (at, mut runner) in runners.map_err(no_thread)?.into_iter().enumerate() {
+        for (at, mut runner) in runners?.into_iter().enumerate() {
             let (sender, failure) = (sender.clone(), &failure);
             let act = move || {
                 let _held_until_the_end = sender;
@@ -259,15 +277,27 @@ fn run_threads(
         gate.open(zero);
         is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
         is_over.store(true, Ordering::Release);
-        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), Counted::default());
+        let is_all = plan.record != Record::All;
+        let counted = Counted { is_all, ..Counted::default() };
+        let mut end = Nanos::ZERO;
+        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), counted);
         for thread in threads {
-            let (of_process, its_calls, its_patterns) = thread.join().expect("a process does not panic");
-            rows.push(of_process);
-            calls.extend(its_calls);
-            counted.summary.add_all(its_patterns.summary);
-            counted.by_calls.extend(its_patterns.by_calls);
+            let done = thread.join().expect("a process does not panic");
+            end = end.max(done.end);
+            rows.push(done.rows);
+            calls.extend(done.calls);
+            counted.summary.add_all(done.counted.summary);
+            counted.by_calls.extend(done.counted.by_calls);
         }
-        Ok(Ran { zero, rows, calls, counted, samples: looking.join().expect("the sampler does not panic") })
+        record::slowest_of_all(plan.record, &mut rows);
+        Ok(Ran {
+            zero,
+            end,
+            rows,
+            calls,
+            counted,
+            samples: looking.join().expect("the sampler does not panic"),
+        })
     })?;
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());
@@ -304,7 +334,7 @@ fn wait_for_end<'a: 'scope, 'scope>(
         }
         if shared.gate.is_stopped() && stopped.is_none() {
             stopped = Some(now);
-            break_off(scope, shared.in_use, shared.io, shared.plan);
+            break_off(scope, shared.in_use, shared.io);
         }
     }
     is_interrupted
@@ -319,12 +349,13 @@ fn look_at_all(
     (time, after): (Nanos, (u32, u32)),
 ) -> Vec<Look> {
     let (pace, folder) = (Pace::default(), place.folder().sure_path());
-    let looks = plan.files.iter().enumerate().filter_map(|(file, planned)| {
-        let open = OpenFile::open(&folder.join(&planned.within)).ok()?;
+    let named = plan.names.files();
+    let looks = named.iter().filter_map(|named| {
+        let open = OpenFile::open(&folder.join(&named.within)).ok()?;
         let residency = prober.whole(&open, kind, &pace).ok()?;
         let dirty = residency.state.map_or(Bytes::ZERO, |state| state.dirty + state.writeback);
         let cached = residency.cached;
-        Some(Look { time, after, file: file as u32, size: open.size, cached, dirty: dirty.min(cached) })
+        Some(Look { time, after, file: named.number, size: open.size, cached, dirty: dirty.min(cached) })
     });
     looks.collect()
 }

@@ -3,14 +3,12 @@
 //! A file that one process removes or cuts for another is not subtracted. So a run that fits may be refused in rare cases, and one that
 //! does not fit is not begun.
 
-use std::num::NonZero;
+use std::sync::Arc;
 
-use pagecast_core::stdio::LibraryCall;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, AllocateMode, Buffer, MappedCall, OpenFlag};
-use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::plan::{PlannedFile, PlannedProcess, Step};
+use super::names::NamedFile;
+use super::plan::PlannedProcess;
 
 /// See [`super::Plan`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,209 +18,29 @@ pub(super) struct Needs {
     pub space: Bytes,
     pub memory: Bytes,
     pub open_files: u64,
-    /// How many times of calls are noted, of each process.
-    pub call_times: Vec<usize>,
 }
 
 impl Needs {
-    pub fn of(files: &[PlannedFile], processes: &[PlannedProcess], per_call: Option<NonZero<u64>>) -> Self {
-        let initial: Vec<u64> =
-            files.iter().map(|file| file.initial.map_or(0, |there| there.size.0)).collect();
-        let alone: Vec<Alone> = processes.iter().map(|process| Alone::of(process, &initial)).collect();
-        let mut longest = initial.clone();
-        for process in &alone {
-            for (&file, &length) in &process.longest {
-                longest[file as usize] = longest[file as usize].max(length);
-            }
-        }
+    pub fn of(files: &[Arc<NamedFile>], processes: &[PlannedProcess]) -> Self {
+        let surveys = || processes.iter().map(|process| &process.survey);
+        let initial: u64 = files.iter().map(|file| file.initial_size()).sum();
         let dirty: u64 = files.iter().filter_map(|file| file.initial).map(|there| there.dirty.0).sum();
-        let peaks: Vec<u64> = processes.iter().map(|process| peak_memory(process, &longest)).collect();
-        let of_process = |process: &PlannedProcess| {
-            let threads = process.threads();
-            process.buffer().get() * threads + process.stream_memory() + process.mapping_memory()
-        };
-        let buffers = processes.iter().map(|process| of_process(process) as u64).sum::<u64>();
-        let call_times: Vec<u64> = processes
-            .iter()
-            .map(|process| per_call.map_or(0, |every| call_times(process, &longest, every)))
-            .collect();
-        let noted = call_times.iter().sum::<u64>().saturating_mul(size_of::<(Nanos, u64)>() as u64);
+        let buffers = surveys().map(|survey| {
+            survey.buffer().get() * survey.threads + survey.stream_memory + survey.mapping_memory
+        });
+        let buffers = buffers.sum::<usize>() as u64;
+        let times = surveys().map(|survey| survey.call_times).sum::<u64>();
+        let noted = times.saturating_mul(size_of::<(Nanos, u64)>() as u64);
+        let peaks: Vec<u64> = surveys().map(|survey| survey.peak_memory).collect();
         Self {
-            prepared: Bytes(initial.iter().sum::<u64>() + dirty),
-            written: Bytes(alone.iter().map(|process| process.written).sum()),
-            space: Bytes(initial.iter().sum::<u64>() + alone.iter().map(|one| one.growth).sum::<u64>()),
+            prepared: Bytes(initial + dirty),
+            written: Bytes(surveys().fold(0, |sum, survey| sum.saturating_add(survey.written))),
+            space: Bytes(surveys().fold(initial, |sum, survey| sum.saturating_add(survey.growth))),
             // All buffers are there before time 0.
             memory: Bytes((at_a_time(processes, &peaks) + buffers).saturating_add(noted)),
-            open_files: alone.iter().map(|process| process.open_files).sum(),
-            call_times: call_times.into_iter().map(|times| times as usize).collect(),
+            open_files: surveys().map(|survey| survey.open_files).sum(),
         }
     }
-}
-
-/// The needs of a process alone.
-#[derive(Default)]
-struct Alone {
-    written: u64,
-    /// By how much its files have grown together, at most.
-    growth: u64,
-    longest: FxHashMap<u32, u64>,
-    open_files: u64,
-}
-
-impl Alone {
-    fn of(process: &PlannedProcess, initial: &[u64]) -> Self {
-        let mut alone = Self::default();
-        let mut lengths: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut open = FxHashSet::default();
-        // Where streams are in their files.
-        let mut places: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut appends = FxHashSet::default();
-        let mut grown = 0_u64;
-        for step in &process.steps {
-            if step.file == u32::MAX {
-                continue;
-            }
-            match &step.operation.action {
-                Action::Close { .. } | Action::Unlink { .. } => open.remove(&step.file),
-                _ => open.insert(step.file),
-            };
-            match &step.operation.action {
-                Action::Stream { call: LibraryCall::Close, .. } | Action::Unlink { .. } => {
-                    places.remove(&step.file);
-                }
-                Action::Stream { .. } => {
-                    places.entry(step.file).or_default();
-                }
-                _ => {}
-            }
-            if let Action::Copy { .. } = step.operation.action {
-                open.insert(step.target);
-            }
-            // A stream has its file open twice: once to be asked for its length.
-            alone.open_files = alone.open_files.max((open.len() + 2 * places.len()) as u64);
-            let copied =
-                copied_bytes(step, |file| lengths.get(&file).copied().unwrap_or(initial[file as usize]));
-            let written = if step.target == u32::MAX { step.file } else { step.target };
-            let at_first = initial[written as usize];
-            let length = lengths.entry(written).or_insert(at_first);
-            let before = length.saturating_sub(at_first);
-            match step.operation.action {
-                Action::Open { flags, .. } if flags.has(OpenFlag::Append) => appends.insert(step.file),
-                Action::Open { .. } | Action::Close { .. } | Action::Unlink { .. } => {
-                    appends.remove(&step.file)
-                }
-                _ => false,
-            };
-            match step.operation.action {
-                Action::Write { offset, bytes, .. } => {
-                    alone.written += bytes.0;
-                    let offset = offset.filter(|_| !appends.contains(&step.file)).unwrap_or(*length);
-                    *length = (*length).max(offset.saturating_add(bytes.0));
-                }
-                Action::Pattern(ref pattern) if pattern.write_share > 0.0 => {
-                    let range = pattern.range_within(Bytes(*length)).0;
-                    alone.written += pattern.bytes.map_or(range, |bytes| bytes.0);
-                    *length = (*length).max(pattern.offset.saturating_add(range));
-                }
-                Action::Fallocate { mode: AllocateMode::Extend, offset, bytes, .. } => {
-                    *length = (*length).max(offset.saturating_add(bytes.0));
-                }
-                Action::Copy { offset, .. } => {
-                    alone.written += copied;
-                    *length = (*length).max(offset.saturating_add(copied));
-                }
-                Action::Stream { call, .. } => {
-                    alone.written += written_by(call, places.entry(step.file).or_default(), length);
-                }
-                Action::Mapped { call: MappedCall::Write { offset, bytes, .. }, .. } => {
-                    alone.written += bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
-                }
-                Action::Truncate { size, .. } => *length = size.0,
-                Action::Unlink { .. } | Action::Open { truncate: true, .. } => *length = 0,
-                _ => {}
-            }
-            grown = grown - before + length.saturating_sub(at_first);
-            alone.growth = alone.growth.max(grown);
-            let longest = alone.longest.entry(written).or_default();
-            *longest = (*longest).max(*length);
-        }
-        alone
-    }
-}
-
-/// What a copy moves of a file that has this length by then; other operations none.
-fn copied_bytes(step: &Step, length_of: impl Fn(u32) -> u64) -> u64 {
-    match step.operation.action {
-        Action::Copy { offset, bytes, .. } => {
-            bytes.map_or_else(|| length_of(step.file).saturating_sub(offset), |bytes| bytes.0)
-        }
-        _ => 0,
-    }
-}
-
-/// What a call of a library writes at most, to a stream at a place in a file of this length.
-fn written_by(call: LibraryCall, place: &mut u64, length: &mut u64) -> u64 {
-    match call {
-        LibraryCall::Open { mode, .. } => {
-            *length = if mode.truncates() { 0 } else { *length };
-            // What is written in between makes such a file longer, never shorter.
-            *place = if mode.appends() { *length } else { 0 };
-            0
-        }
-        LibraryCall::Seek { offset } => {
-            *place = offset;
-            0
-        }
-        LibraryCall::Read { offset, bytes, .. } => {
-            let first = offset.unwrap_or(*place);
-            *place = bytes.map_or(*length, |bytes| first.saturating_add(bytes.0));
-            0
-        }
-        LibraryCall::Write { offset, bytes, .. } => {
-            *place = offset.unwrap_or(*place).saturating_add(bytes.0);
-            *length = (*length).max(*place);
-            bytes.0
-        }
-        LibraryCall::SetBuffer { .. } | LibraryCall::Flush | LibraryCall::Close => 0,
-    }
-}
-
-/// How many times are noted of all reads and writes of a process, at most: one for every so many calls, and one at the end of each.
-fn call_times(process: &PlannedProcess, longest: &[u64], every: NonZero<u64>) -> u64 {
-    let of_step = |step: &Step| {
-        let (bytes, call) = match step.operation.action {
-            Action::Read { offset, bytes, call, .. } => {
-                (read_bytes(step, longest, offset.unwrap_or(0), bytes), call)
-            }
-            Action::Write { bytes, call, .. } => (bytes.0, call),
-            _ => return 0,
-        };
-        let call = call.map_or(bytes, |call| call.0).max(1);
-        bytes.div_ceil(call).div_ceil(every.get())
-    };
-    process.steps.iter().map(of_step).sum()
-}
-
-/// What a read moves at most: without a size, up to the end that its file has when it is longest.
-fn read_bytes(step: &Step, longest: &[u64], offset: u64, bytes: Option<Bytes>) -> u64 {
-    bytes.map_or_else(|| longest[step.file as usize].saturating_sub(offset), |bytes| bytes.0)
-}
-
-/// The most memory that a process holds at a time.
-fn peak_memory(process: &PlannedProcess, longest: &[u64]) -> u64 {
-    let (mut held, mut peak) = (0_u64, 0);
-    for step in &process.steps {
-        match step.operation.action {
-            Action::Allocate { bytes } => held += bytes.0,
-            Action::Read { buffer: Buffer::Fresh, offset, bytes, .. } => {
-                held += read_bytes(step, longest, offset.unwrap_or(0), bytes);
-            }
-            Action::Free { bytes } => held -= bytes.map_or(held, |bytes| bytes.0.min(held)),
-            _ => {}
-        }
-        peak = peak.max(held);
-    }
-    peak
 }
 
 /// What all processes hold at a time, at most: one that comes after another begins when that has given its memory back. Of several
@@ -251,11 +69,13 @@ fn at_a_time(processes: &[PlannedProcess], peaks: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::super::plan::Plan;
     use super::super::testing::{file, job, plan, process, read, write};
     use super::*;
     use crate::residency::page_size;
-    use pagecast_core::workload::{Action, CopyBy};
+    use pagecast_core::workload::{Action, Buffer, CopyBy};
 
     fn allocate(bytes: u64) -> Action {
         Action::Allocate { bytes: Bytes(bytes) }
@@ -328,8 +148,9 @@ mod tests {
         let mut job = job(&[], &processes);
         job.per_call = NonZero::new(4);
         let timed = Plan::of(&job).unwrap();
-        // 10, 110 / 7 and 4 calls: of the file the read finds at most all that is ever in it.
-        assert_eq!(timed.needs.call_times, [3 + 4 + 1, 0]);
+        // 10, 100 / 7 and 4 calls.
+        let times: Vec<u64> = timed.processes.iter().map(|process| process.survey.call_times).collect();
+        assert_eq!(times, [3 + 4 + 1, 0]);
         job.per_call = None;
         let untimed = Plan::of(&job).unwrap();
         assert_eq!(timed.memory(), untimed.memory() + Bytes(8 * 16));

@@ -1,28 +1,38 @@
-//! Plans a run before anything is touched: every operation of every process, and their needs.
+//! Plans a run before anything is touched: the files of all processes, and their needs.
+//!
+//! Programs are asked once before the run, for what they need, and once more while it goes on. They look at a clock that shows the earliest
+//! times that they can have. One that goes on for ever by that clock is asked as if its operations took longer and longer.
 
-use std::num::NonZero;
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::num::{NonZero, NonZeroU32};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
-use pagecast_core::readers::Level;
 use pagecast_core::scenario::Source;
-use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, InitialFile, Operation, Process};
+use pagecast_core::workload::{Action, InitialFile, Operation, Process, ProgramError, ProgramSource};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::asked::Asked;
 use super::error::{RunError, blame};
+use super::names::{Initial, NamedFile, Names};
 use super::need::Needs;
+use super::refuse::{Mounts, check_operation, check_real};
+use super::survey::{Survey, Surveying, earliest_end};
 
-/// So many operations of one process are asked for; a program that has more never ends, for all that we know.
-const MOST_OPERATIONS: usize = if cfg!(test) { 1000 } else { 5_000_000 };
+/// So many operations of a process are surveyed as if storage took no time: far more than the first pass over a program takes seconds.
+const PATIENCE: u64 = if cfg!(test) { 1000 } else { 5_000_000 };
+/// Of those after them each takes so much longer than the one before: a runtime of a day ends 416,000 operations later.
+const IMPATIENCE: Nanos = Nanos(1000);
+/// So many are surveyed at all.
+const MOST_SURVEYED: u64 = 2 * PATIENCE;
 
 /// So many calls or operations of a process are under way at once at most: each has a thread.
-const MOST_DEPTH: u32 = 1024;
-
-/// The longest buffer that is used again and again.
-const BUFFER: u64 = 1 << 20;
+pub(super) const MOST_DEPTH: u32 = 1024;
+/// The depth of operations that begin at their time, however many are under way.
+pub(super) const OPEN_LOOP: NonZeroU32 = NonZeroU32::MAX;
 
 /// A scenario as far as a real machine is concerned.
 pub struct Job<'a> {
@@ -42,207 +52,201 @@ pub struct Job<'a> {
     pub looks_after_each: bool,
     /// Of every how many calls of a read or write the time is noted, if it is.
     pub per_call: Option<NonZero<u64>>,
+    /// Which operations have rows; with times of calls all have.
+    pub record: Record,
 }
 
-/// A file of the scenario.
-#[derive(Clone, Debug)]
-pub(super) struct PlannedFile {
-    /// As the scenario calls it.
-    pub path: Arc<str>,
-    /// Its path in the folder.
-    pub within: PathBuf,
-    /// Its state before time 0, if it is there.
-    pub initial: Option<Initial>,
-}
-
-/// A file before time 0.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Initial {
-    pub size: Bytes,
-    /// The bytes of it in memory, from its start.
-    pub cached: Bytes,
-    /// The dirty bytes of those, from its start.
-    pub dirty: Bytes,
-}
-
-/// One operation, with numbers instead of names: nothing is looked up by name while time counts.
+/// One operation, with the files that its paths name.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub operation: Operation,
-    /// Index of its file.
-    pub file: u32,
-    /// Index of the other file of a copy.
-    pub target: u32,
-    /// Index of its event.
-    pub event: u32,
+    pub file: Option<Arc<NamedFile>>,
+    /// The other file of a copy, or the new name.
+    pub target: Option<Arc<NamedFile>>,
 }
 
+impl Step {
+    /// The number of its file; `u32::MAX` of one without.
+    pub fn number(&self) -> u32 {
+        self.file.as_ref().map_or(u32::MAX, |file| file.number)
+    }
+}
+
+/// The paths that a process has named so far.
+pub(super) type Known = FxHashMap<Arc<str>, Arc<NamedFile>>;
+
 /// One process.
-#[derive(Clone, Debug)]
 pub(super) struct PlannedProcess {
     pub name: Arc<str>,
     pub after: Vec<u32>,
     pub start: Nanos,
-    pub steps: Vec<Step>,
-}
-
-impl PlannedProcess {
-    /// How long the longest call of a stream is; these take memory of their length, as a C program has it in one piece.
-    pub fn stream_memory(&self) -> usize {
-        let call = |step: &Step| match step.operation.action {
-            Action::Stream { call: LibraryCall::Write { bytes, call, .. }, .. } => {
-                call.unwrap_or(bytes).0.min(bytes.0)
-            }
-            Action::Stream { call: LibraryCall::Read { bytes, call, .. }, .. } => {
-                call.or(bytes).map_or(BUFFER, |size| size.0)
-            }
-            _ => 0,
-        };
-        self.steps.iter().map(call).max().unwrap_or(0) as usize
-    }
-
-    /// How many threads make its calls at once, at most.
-    pub fn threads(&self) -> usize {
-        let depth = |step: &Step| match (&step.operation.action, step.operation.depth) {
-            (Action::Pattern(pattern), _) => pattern.depth as usize,
-            (_, Some(depth)) => depth.get() as usize,
-            _ => 1,
-        };
-        self.steps.iter().map(depth).max().unwrap_or(1).max(1)
-    }
-
-    /// How long the memory is that bytes of mappings are copied from and to: never longer than what stays in a processor's caches.
-    pub fn mapping_memory(&self) -> usize {
-        let piece = |step: &Step| match step.operation.action {
-            Action::Mapped { call, .. } if call.advice().is_some() => {
-                call.part().1.map_or(BUFFER, |bytes| bytes.0.clamp(1, BUFFER))
-            }
-            _ => 0,
-        };
-        self.steps.iter().map(piece).max().unwrap_or(0) as usize
-    }
-
-    /// How long the buffer is that it reads into and writes from: as one call, but never longer than what stays in a processor's caches
-    /// unless it is to copy.
-    pub fn buffer(&self) -> NonZero<usize> {
-        let call = |step: &Step| match step.operation.action {
-            Action::Read { call, bytes, buffer: Buffer::Reused, .. } => {
-                call.or(bytes).map_or(BUFFER, |size| size.0)
-            }
-            Action::Write { call, bytes, .. } => call.unwrap_or(bytes).0,
-            Action::Pattern(ref pattern) => pattern.call.0,
-            _ => 0,
-        };
-        // Of a copy all bytes of a call are there at once.
-        let copied = |step: &Step| match step.operation.action {
-            Action::Copy { by, call, bytes, .. } if !by.is_in_kernel() => {
-                let call = call.or(by.usual_call()).map_or(BUFFER, |call| call.0);
-                bytes.map_or(call, |bytes| call.min(bytes.0))
-            }
-            _ => 0,
-        };
-        let longest = self.steps.iter().map(call).max().unwrap_or(0);
-        let copied = self.steps.iter().map(copied).max().unwrap_or(0);
-        let length =
-            (longest.clamp(1, BUFFER).max(copied) as usize).next_multiple_of(rustix::param::page_size());
-        NonZero::new(length).expect("at least a page")
-    }
+    /// The number of its table of descriptors.
+    pub table: u32,
+    pub program: Arc<dyn ProgramSource>,
+    pub survey: Survey,
 }
 
 /// The plan of a run.
-#[derive(Debug)]
 pub struct Plan {
     pub(super) origin: String,
     pub(super) host: String,
-    pub(super) files: Vec<PlannedFile>,
+    pub(super) names: Names,
     pub(super) processes: Vec<PlannedProcess>,
-    pub(super) events: Vec<Arc<str>>,
+    /// How many tables of descriptors the processes have.
+    pub(super) tables: u32,
     pub(super) looks_after_each: bool,
     pub(super) per_call: Option<NonZero<u64>>,
+    pub(super) record: Record,
     pub(super) needs: Needs,
+    mounts: Mounts,
 }
 
 impl Plan {
     /// Asks all programs for their operations, and adds up what they need.
     ///
     /// # Errors
-    /// [`RunError::Unreal`] for what one machine does not have, [`RunError::Workload`] for programs that fail and paths under no mount,
-    /// [`RunError::Endless`].
+    /// [`RunError::Unreal`] for what one machine does not have, [`RunError::Workload`] for programs that fail and paths under no mount.
     pub fn of(job: &Job<'_>) -> Result<Self, RunError> {
         check_real(job)?;
         let mut plan = Self {
             origin: job.origin.to_owned(),
             host: job.hosts[0].to_owned(),
-            files: Vec::new(),
+            names: Names::default(),
             processes: Vec::new(),
-            events: Vec::new(),
+            tables: 0,
             looks_after_each: job.looks_after_each,
             per_call: job.per_call,
+            record: if job.per_call.is_some() { Record::All } else { job.record },
             needs: Needs::default(),
+            mounts: Mounts::new(job),
         };
-        let mut names = Names::default();
+        let mut longest = FxHashMap::default();
         for file in job.files {
             let place = || job.origin.to_owned();
-            check_mounted(job, &file.path, place, || "a file that is there from the start is".to_owned())?;
-            let at = names.file(&mut plan.files, &file.path);
+            plan.mounts.check(&file.path, place, || "a file that is there from the start is".to_owned())?;
             let InitialFile { size, cached, dirty, .. } = *file;
-            plan.files[at as usize].initial = Some(Initial { size, cached, dirty });
+            let named = plan.names.file(&file.path, Some(Initial { size, cached, dirty }));
+            longest.insert(named.number, size.0);
         }
-        for process in job.processes {
-            let steps = plan.steps(job, process, &mut names)?;
-            let after = process.after.iter().map(|name| process_called(job, name)).collect();
-            let (name, start) = (process.name.clone(), process.start);
-            plan.processes.push(PlannedProcess { name, after, start, steps });
+        let surveys = job.processes.iter().map(|process| plan.survey(process, &mut longest));
+        let mut surveys = surveys.collect::<Result<Vec<_>, _>>()?;
+        for (process, survey) in job.processes.iter().zip(&mut surveys) {
+            // A later process has made a file longer that this one reads up to its end.
+            if survey.assumed.iter().any(|(file, length)| longest.get(file).is_some_and(|now| now > length)) {
+                *survey = plan.survey(process, &mut longest)?;
+            }
         }
-        plan.needs = Needs::of(&plan.files, &plan.processes, plan.per_call);
+        let mut tables = HashMap::new();
+        for (process, survey) in job.processes.iter().zip(surveys) {
+            let next = plan.tables;
+            let table = process.descriptors.map_or(next, |group| *tables.entry(group).or_insert(next));
+            plan.tables = plan.tables.max(table + 1);
+            plan.processes.push(PlannedProcess {
+                name: process.name.clone(),
+                after: process.after.iter().map(|name| process_called(job, name)).collect(),
+                start: process.start,
+                table,
+                program: process.program.clone(),
+                survey,
+            });
+        }
+        plan.needs = Needs::of(&plan.names.all(), &plan.processes);
         Ok(plan)
     }
 
-    fn steps(&mut self, job: &Job<'_>, process: &Process, names: &mut Names) -> Result<Vec<Step>, RunError> {
-        let at = |line| blame(job.origin, &process.name, line, Nanos::ZERO);
-        let failed = |error: pagecast_core::workload::ProgramError| -> RunError {
-            SimulationError::Program { at: at(None), source: error.0 }.into()
+    /// Goes through a program; `longest` is how long each file can be, and becomes so.
+    fn survey(&self, process: &Process, longest: &mut FxHashMap<u32, u64>) -> Result<Survey, RunError> {
+        let failed = |error: ProgramError| self.program_failed(&process.name, Nanos::ZERO, error);
+        let mut asked = Asked::start(&*process.program).map_err(failed)?;
+        let mut surveying = Surveying::new(self.per_call, longest);
+        let (mut known, mut now, mut is_open_ended) = (Known::default(), Nanos::ZERO, false);
+        while let Some(operation) = asked.next(now).map_err(failed)? {
+            let step = self.step(&process.name, Nanos::ZERO, operation, &mut known)?;
+            now = earliest_end(now, &step);
+            surveying.note(&step);
+            let beyond = surveying.operations().saturating_sub(PATIENCE);
+            now = Nanos(now.0.saturating_add(beyond.saturating_mul(IMPATIENCE.0)));
+            is_open_ended = beyond > 0;
+            if surveying.operations() >= MOST_SURVEYED {
+                break;
+            }
+        }
+        let survey = surveying.end(is_open_ended);
+        for (&file, &length) in &survey.longest {
+            let known = longest.entry(file).or_default();
+            *known = (*known).max(length);
+        }
+        Ok(survey)
+    }
+
+    /// An operation of a process, with its files.
+    ///
+    /// # Errors
+    /// [`RunError`] for what no run can do.
+    pub(super) fn step(
+        &self,
+        process: &Arc<str>,
+        now: Nanos,
+        operation: Operation,
+        known: &mut Known,
+    ) -> Result<Step, RunError> {
+        let at = || blame(&self.origin, process, operation.line, now);
+        check_operation(&operation, || at().place)?;
+        let who = || format!("process `{process}` uses");
+        if let Action::SyncFs { path } = &operation.action {
+            self.mounts.check(&format!("{path}/"), || at().place, who)?;
+        }
+        let mut named = |path: Option<&Arc<str>>| -> Result<Option<Arc<NamedFile>>, RunError> {
+            let Some(path) = path else { return Ok(None) };
+            if let Some(file) = known.get(path) {
+                return Ok(Some(file.clone()));
+            }
+            self.mounts.check(path, || at().place, who)?;
+            let file = self.names.file(path, None);
+            known.insert(path.clone(), file.clone());
+            Ok(Some(file))
         };
-        let mut program = process.program.start().map_err(failed)?;
-        let (mut steps, mut open) = (Vec::new(), OpenStreams::default());
-        let mut earliest = Nanos::ZERO;
-        loop {
-            let next = program.next(earliest).map_err(failed)?;
-            let operation = match next.filter(|next| !matches!(next.action, Action::Exit)) {
-                Some(operation) => operation,
-                None => break,
-            };
-            check_library(job, process, &operation)?;
-            check_known(job, process, &operation)?;
-            earliest = earliest_end(earliest, &operation);
-            open.note(&operation.action);
-            if steps.len() == MOST_OPERATIONS {
-                let (place, process) = (job.origin.to_owned(), process.name.clone());
-                return Err(RunError::Endless { place, process, limit: MOST_OPERATIONS });
+        let (file, target) = (named(operation.action.path())?, named(operation.action.target())?);
+        match (&operation.action, &file, &target) {
+            (Action::Mkdir { .. } | Action::Rmdir { .. }, Some(file), _) => self.names.is_directory(file),
+            (Action::Rename { .. } | Action::Link { .. }, Some(file), Some(to))
+                if self.mounts.covering(&file.path) != self.mounts.covering(&to.path) =>
+            {
+                let (path, to) = (file.path.clone(), to.path.clone());
+                let operation = operation.action.name();
+                return Err(SimulationError::OtherMount { at: at(), operation, path, to }.into());
             }
-            if let Action::SyncFs { path } = &operation.action {
-                let who = || format!("process `{}` uses", process.name);
-                check_mounted(job, &format!("{path}/").into(), || at(operation.line).place, who)?;
-            }
-            let mut number = |path: Option<&Arc<str>>| {
-                let Some(path) = path else { return Ok(u32::MAX) };
-                let who = || format!("process `{}` uses", process.name);
-                check_mounted(job, path, || at(operation.line).place, who)?;
-                Ok::<_, RunError>(names.file(&mut self.files, path))
-            };
-            let (file, target) = (number(operation.action.path())?, number(operation.action.target())?);
-            let event = match &operation.action {
-                Action::Wait { event } | Action::Signal { event } => names.event(&mut self.events, event),
-                _ => u32::MAX,
-            };
-            steps.push(Step { operation, file, target, event });
+            _ => {}
         }
-        // As exit(3) does.
-        while let Some(operation) = open.close_last() {
-            let file = names.file(&mut self.files, operation.action.path().expect("a stream has a path"));
-            steps.push(Step { operation, file, target: u32::MAX, event: u32::MAX });
+        Ok(Step { operation, file, target })
+    }
+
+    /// A program could not go on.
+    pub(super) fn program_failed(&self, process: &Arc<str>, now: Nanos, error: ProgramError) -> RunError {
+        SimulationError::Program { at: blame(&self.origin, process, None, now), source: error.0 }.into()
+    }
+
+    /// The directories that are there before time 0: those above all files, but none that a program makes, unless there is a file below
+    /// it; and those that are removed and were not made.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let all = self.names.all();
+        let numbers = |of: fn(&Survey) -> &FxHashSet<u32>| -> FxHashSet<u32> {
+            self.processes.iter().flat_map(|process| of(&process.survey)).copied().collect()
+        };
+        let (made, removed) = (numbers(|survey| &survey.made), numbers(|survey| &survey.removed));
+        let paths: FxHashSet<&Path> = made.iter().map(|&at| &*all[at as usize].within).collect();
+        let mut folders = FxHashSet::default();
+        for file in &all {
+            let is_removed = removed.contains(&file.number) && !made.contains(&file.number);
+            let lowest = if is_removed { Some(&*file.within) } else { file.within.parent() };
+            let is_made = |folder: &&Path| folder.ancestors().any(|above| paths.contains(above));
+            let there = match file.initial {
+                Some(_) => lowest,
+                None => lowest.and_then(|lowest| lowest.ancestors().find(|folder| !is_made(folder))),
+            };
+            folders.extend(there.map(Path::to_owned));
         }
-        Ok(steps)
+        folders.into_iter().collect()
     }
 
     /// Bytes that will be written to files: before time 0, and by the programs.
@@ -269,15 +273,28 @@ impl Plan {
         self.needs.open_files
     }
 
-    /// How many operations all processes have together.
+    /// How many operations all processes have together, as far as they were surveyed.
     #[must_use]
-    pub fn operations(&self) -> usize {
-        self.processes.iter().map(|process| process.steps.len()).sum()
+    pub fn operations(&self) -> u64 {
+        self.processes.iter().map(|process| process.survey.operations).sum()
+    }
+
+    /// True if a program goes on until a time, or for longer than it was surveyed: its needs are not known to the end.
+    #[must_use]
+    pub fn is_open_ended(&self) -> bool {
+        self.processes.iter().any(|process| process.survey.is_open_ended)
     }
 
     /// The paths of all files, and where they are in the folder.
-    pub fn paths(&self) -> impl Iterator<Item = (&str, &std::path::Path)> {
-        self.files.iter().map(|file| (&*file.path, &*file.within))
+    #[must_use]
+    pub fn files(&self) -> Vec<(Arc<str>, PathBuf)> {
+        self.names.files().iter().map(|file| (file.path.clone(), file.within.clone())).collect()
+    }
+
+    /// All paths that were named so far, directories with them, by their number in the tables of a run.
+    #[must_use]
+    pub fn paths(&self) -> Vec<Arc<str>> {
+        self.names.all().iter().map(|file| file.path.clone()).collect()
     }
 
     /// The names of all processes.
@@ -288,140 +305,8 @@ impl Plan {
     /// True if a process drops the caches of the machine, which only root may.
     #[must_use]
     pub fn drops_caches(&self) -> bool {
-        let mut steps = self.processes.iter().flat_map(|process| &process.steps);
-        steps.any(|step| matches!(step.operation.action, Action::DropCaches))
+        self.processes.iter().any(|process| process.survey.drops_caches)
     }
-}
-
-/// The streams that a program has open, the last one at the end.
-#[derive(Default)]
-struct OpenStreams(Vec<Arc<str>>);
-
-impl OpenStreams {
-    fn note(&mut self, action: &Action) {
-        match action {
-            Action::Stream { path, call: LibraryCall::Open { .. } } => self.0.push(path.clone()),
-            Action::Stream { path, call: LibraryCall::Close } | Action::Unlink { path } => {
-                self.0.retain(|open| open != path);
-            }
-            _ => {}
-        }
-    }
-
-    fn close_last(&mut self) -> Option<Operation> {
-        let path = self.0.pop()?;
-        Some(Action::Stream { path, call: LibraryCall::Close }.into())
-    }
-}
-
-/// Refuses streams of other libraries than the one that this program is linked to.
-fn check_library(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
-    match operation.action {
-        Action::Stream { call: LibraryCall::Open { library, .. }, .. } if library != Library::C => {
-            Err(RunError::Unreal {
-                place: blame(job.origin, &process.name, operation.line, Nanos::ZERO).place,
-                what: format!("a stream of {}, which this program does not have,", library.name()),
-                remedy: "leave `stream` out, or write what its library asks the kernel: `write` and `read` with `call`",
-            })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// When an operation ends at the earliest, where storage takes no time: programs that look at the clock are asked at such times.
-fn earliest_end(before: Nanos, operation: &Operation) -> Nanos {
-    let start = before.max(operation.not_before.unwrap_or_default());
-    match operation.action {
-        Action::Sleep { time } | Action::Compute { time } => Nanos(start.0.saturating_add(time.0)),
-        _ => start,
-    }
-}
-
-/// Refuses what only a simulation can do so far.
-fn check_known(job: &Job<'_>, process: &Process, operation: &Operation) -> Result<(), RunError> {
-    let name = operation.action.name();
-    let what = match operation {
-        Operation { action: Action::Pattern(pattern), .. } if pattern.depth > MOST_DEPTH => {
-            format!("a pattern with a `depth` of {}, for each of which a thread is needed,", pattern.depth)
-        }
-        Operation { depth: Some(depth), action: Action::Read { .. } | Action::Write { .. }, .. }
-            if depth.get() <= MOST_DEPTH =>
-        {
-            return Ok(());
-        }
-        Operation { depth: Some(depth), .. } => format!("a {name} with a `depth` of {depth}"),
-        Operation { fd: Some(_), action: Action::Copy { .. } | Action::Mapped { .. }, .. } => {
-            format!("a {name} with `fd`")
-        }
-        Operation {
-            action:
-                Action::Rename { .. }
-                | Action::Link { .. }
-                | Action::Mkdir { .. }
-                | Action::Rmdir { .. }
-                | Action::Stat { .. },
-            ..
-        } => format!("a {name}"),
-        _ => return Ok(()),
-    };
-    let place = blame(job.origin, &process.name, operation.line, Nanos::ZERO).place;
-    Err(RunError::Unreal { place, what, remedy: "simulate it" })
-}
-
-/// Refuses what one machine, and an ordinary process on it, does not have.
-fn check_real(job: &Job<'_>) -> Result<(), RunError> {
-    let unreal = |what: String, remedy| RunError::Unreal { place: job.origin.to_owned(), what, remedy };
-    if let Some(source) = job.sources.iter().find(|source| source.level != Level::Files) {
-        let of = if source.level == Level::Blocks { "a device" } else { "numbered objects" };
-        let what = format!("{}, whose requests are to {of} and not to files,", source.name);
-        return Err(unreal(what, "simulate it"));
-    }
-    if job.hosts.len() > 1 {
-        let what = format!("a scenario of {} hosts ({})", job.hosts.len(), job.hosts.join(", "));
-        return Err(unreal(what, "give it one [machine]"));
-    }
-    if let Some((path, _)) = job.mounts.iter().find(|(_, is_remote)| *is_remote) {
-        return Err(unreal(format!("the mount {path} of another host"), "put it on a disk"));
-    }
-    if let Some(process) = job.processes.iter().find(|process| process.slots.is_some()) {
-        let what = format!("process `{}` with `slots`, for which nobody keeps cores free,", process.name);
-        return Err(unreal(what, "leave `slots` out, or forecast it: pagecast simulate"));
-    }
-    let mut tables = FxHashSet::default();
-    let shares = |process: &&Process| process.descriptors.is_some_and(|table| !tables.insert(table));
-    if let Some(process) = job.processes.iter().find(shares) {
-        let what = format!("process `{}`, which has the descriptors of another one,", process.name);
-        return Err(unreal(what, "simulate it"));
-    }
-    if let Some(process) = job.processes.iter().find(|process| process.cgroup.is_some()) {
-        let what = format!("process `{}` in a memory cgroup of its own", process.name);
-        let remedy = "leave `cgroup` out and start pagecast itself in one: systemd-run --scope -p MemoryMax=4G pagecast run ...";
-        return Err(unreal(what, remedy));
-    }
-    Ok(())
-}
-
-fn check_mounted(
-    job: &Job<'_>,
-    path: &Arc<str>,
-    place: impl FnOnce() -> String,
-    who: impl FnOnce() -> String,
-) -> Result<(), RunError> {
-    let is_below = |mount: &str| {
-        path.strip_prefix(mount.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
-    };
-    if job.mounts.iter().any(|(mount, _)| is_below(mount)) {
-        return Ok(());
-    }
-    let mounts: Vec<&str> = job.mounts.iter().map(|&(mount, _)| mount).collect();
-    let error = SimulationError::NoMount {
-        place: place(),
-        who: who(),
-        path: path.clone(),
-        host: job.hosts[0].to_owned(),
-        mounts: if mounts.is_empty() { "none".to_owned() } else { mounts.join(", ") },
-    };
-    Err(error.into())
 }
 
 fn process_called(job: &Job<'_>, name: &Arc<str>) -> u32 {
@@ -429,33 +314,9 @@ fn process_called(job: &Job<'_>, name: &Arc<str>) -> u32 {
     found.expect("the scenario was checked") as u32
 }
 
-/// Numbers of files and events by their names.
-#[derive(Default)]
-struct Names {
-    files: FxHashMap<Arc<str>, u32>,
-    events: FxHashMap<Arc<str>, u32>,
-}
-
-impl Names {
-    fn file(&mut self, files: &mut Vec<PlannedFile>, path: &Arc<str>) -> u32 {
-        *self.files.entry(path.clone()).or_insert_with(|| {
-            let within = PathBuf::from(path.trim_start_matches('/'));
-            files.push(PlannedFile { path: path.clone(), within, initial: None });
-            files.len() as u32 - 1
-        })
-    }
-
-    fn event(&mut self, events: &mut Vec<Arc<str>>, event: &Arc<str>) -> u32 {
-        *self.events.entry(event.clone()).or_insert_with(|| {
-            events.push(event.clone());
-            events.len() as u32 - 1
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{file, job, process, read, write};
+    use super::super::testing::{file, job, plan, process, read, write};
     use pagecast_core::workload::Slots;
 
     use super::*;
@@ -463,7 +324,7 @@ mod tests {
     fn refused(change: impl FnOnce(&mut Job<'_>), processes: &[Process]) -> String {
         let mut job = job(&[], processes);
         change(&mut job);
-        Plan::of(&job).unwrap_err().to_string()
+        Plan::of(&job).err().expect("it is refused").to_string()
     }
 
     #[test]
@@ -495,8 +356,9 @@ mod tests {
         let plan =
             Plan::of(&job(&[file("/data/a/f", 1)], &[process("p", &[], &[write("/data/g", 1, None)])]))
                 .unwrap();
-        let paths: Vec<_> = plan.paths().map(|(_, within)| within.to_str().unwrap()).collect();
-        assert_eq!(paths, ["data/a/f", "data/g"]);
+        let files = plan.files();
+        let within: Vec<_> = files.iter().map(|(_, within)| within.to_str().unwrap()).collect();
+        assert_eq!(within, ["data/a/f", "data/g"]);
         let error = refused(|_| (), &[process("p", &[], &[read("/database/f", None, None)])]);
         assert!(
             error.contains("process `p` uses /database/f, which is under no mount of host `host`"),
@@ -505,17 +367,42 @@ mod tests {
     }
 
     #[test]
+    fn a_name_stays_on_its_mount() {
+        let rename = Action::Rename { path: "/data/f".into(), to: "/other/f".into() };
+        let error = refused(|job| job.mounts.push(("/other", false)), &[process("p", &[], &[rename])]);
+        assert!(error.contains("does a rename of /data/f to /other/f"), "{error}");
+        assert!(error.contains("which is on another mount; copy the file instead"), "{error}");
+    }
+
+    #[test]
     fn what_only_a_simulation_can_do_is_refused() {
-        let with = |operation: Operation| {
+        let with = |depth: u32, action: Action| {
             let mut one = process("p", &[], &[]);
-            one.program = Arc::new(vec![operation]);
+            one.program = Arc::new(vec![Operation { depth: NonZeroU32::new(depth), ..action.into() }]);
             refused(|_| (), &[one])
         };
-        let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
-        let depth = with(Operation { depth: std::num::NonZeroU32::new(4), ..fsync });
-        assert_eq!(depth, "x.toml: a fsync with a `depth` of 4 cannot be run for real; simulate it");
-        let stat = Action::Stat { path: "/data/f".into() };
-        assert_eq!(with(stat.into()), "x.toml: a stat cannot be run for real; simulate it");
+        assert_eq!(
+            with(2000, read("/data/f", None, None)),
+            "x.toml: a read with a `depth` of 2000, for each of which a thread is needed, cannot be run for real; simulate it"
+        );
+    }
+
+    #[test]
+    fn directories_that_a_program_makes_are_not_there_before() {
+        let path = |path: &str| path.into();
+        let actions = [
+            Action::Mkdir { path: path("/data/new") },
+            write("/data/new/a/f", 1, None),
+            write("/data/b/g", 1, None),
+            Action::Rmdir { path: path("/data/old/empty") },
+        ];
+        let plan = plan(&[file("/data/c/h", 1)], &[process("p", &[], &actions)]);
+        let mut folders = plan.folders();
+        folders.sort();
+        assert_eq!(folders, ["data", "data/b", "data/c", "data/old/empty"].map(PathBuf::from));
+        assert_eq!(plan.files().len(), 3, "directories are none");
+        let there = super::super::testing::plan(&[file("/data/new/h", 1)], &[process("p", &[], &actions)]);
+        assert!(there.folders().contains(&PathBuf::from("data/new")), "what is in it is there, too");
     }
 
     #[test]
@@ -524,28 +411,56 @@ mod tests {
         let sleep = Operation::from(Action::Sleep { time: Nanos(5) });
         let late = Operation { not_before: Some(Nanos(100)), ..fsync.clone() };
         let ends: Vec<u64> = [fsync.clone(), sleep, late, fsync]
-            .iter()
+            .into_iter()
             .scan(Nanos::ZERO, |now, operation| {
-                *now = earliest_end(*now, operation);
+                *now = earliest_end(*now, &Step { operation, file: None, target: None });
                 Some(now.0)
             })
             .collect();
         assert_eq!(ends, [0, 5, 100, 100]);
     }
 
-    #[test]
-    fn a_program_that_never_ends_is_refused() {
-        let mut endless = process("p", &[], &[]);
-        let forever = || std::iter::repeat_with(|| Operation::from(Action::Sync));
-        endless.program = Arc::new(forever);
-        assert!(refused(|_| (), &[endless]).contains("`p` has more than 1000 operations"));
+    /// Syncs until its time is over.
+    struct UntilThen(Nanos);
+
+    impl ProgramSource for UntilThen {
+        fn start(&self) -> Result<Box<dyn pagecast_core::workload::Program>, ProgramError> {
+            Ok(Box::new(Self(self.0)))
+        }
+    }
+
+    impl pagecast_core::workload::Program for UntilThen {
+        fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError> {
+            Ok((now < self.0).then(|| Action::Sync.into()))
+        }
     }
 
     #[test]
-    fn nothing_is_done_after_an_exit() {
-        let plan =
-            Plan::of(&job(&[], &[process("p", &[], &[Action::Sync, Action::Exit, Action::DropCaches])]));
-        let plan = plan.unwrap();
-        assert_eq!((plan.operations(), plan.drops_caches()), (1, false));
+    fn a_program_that_looks_at_the_clock_is_surveyed_until_its_end() {
+        let of = |program: Arc<dyn ProgramSource>| {
+            let mut one = process("p", &[], &[]);
+            one.program = program;
+            let plan = plan(&[], &[one]);
+            (plan.operations(), plan.is_open_ended())
+        };
+        // 1000 operations that take no time, and 20 that take 1 to 20 microseconds.
+        assert_eq!(of(Arc::new(UntilThen(Nanos(200_000)))), (1020, true));
+        assert_eq!(of(Arc::new(|| std::iter::repeat_with(|| Operation::from(Action::Sync)))), (2000, true));
+        assert_eq!(of(Arc::new(vec![Operation::from(Action::Sync); 10])), (10, false));
+    }
+
+    #[test]
+    fn a_file_that_a_later_process_makes_longer_is_read_to_its_end() {
+        let fresh = Action::Read {
+            path: "/data/f".into(),
+            offset: None,
+            bytes: None,
+            call: None,
+            vector: 1,
+            buffer: pagecast_core::workload::Buffer::Fresh,
+        };
+        let first = process("a", &["b"], &[fresh]);
+        let plan = plan(&[file("/data/f", 10)], &[first, process("b", &[], &[write("/data/f", 90, None)])]);
+        assert_eq!(plan.processes[0].survey.peak_memory, 100);
     }
 }

@@ -10,7 +10,8 @@ use pagecast_core::workload::Advice;
 use rustix::fs::syncfs;
 
 use super::error::RunError;
-use super::plan::{Initial, Plan, PlannedFile};
+use super::names::{Initial, NamedFile};
+use super::plan::Plan;
 use crate::error::{ProbeError, Trouble};
 use crate::evict::{EvictedFile, evict};
 use crate::filesystem::Kind;
@@ -38,11 +39,13 @@ pub(super) fn prepare(
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
     let made = |error: io::Error| trouble(folder.path(), "mkdir", error);
-    for file in &plan.files {
-        folder.make_folders(file.within.parent().unwrap_or(Path::new(""))).map_err(made)?;
+    for path in plan.folders() {
+        folder.make_folders(&path).map_err(made)?;
+        plan.names.imply(&path);
     }
+    let named = plan.names.all();
     let files: Vec<There<'_>> =
-        plan.files.iter().filter_map(|file| Some(There { file, initial: file.initial? })).collect();
+        named.iter().filter_map(|file| Some(There { file, initial: file.initial? })).collect();
     let size = |there: &Initial| Some(there.size);
     let cached = |there: &Initial| Some(there.cached).filter(|&bytes| bytes > Bytes::ZERO);
     let dirty = |there: &Initial| Some(there.dirty).filter(|&bytes| bytes > Bytes::ZERO);
@@ -62,7 +65,7 @@ pub(super) fn prepare(
 
 /// A file that exists before time 0.
 struct There<'a> {
-    file: &'a PlannedFile,
+    file: &'a NamedFile,
     initial: Initial,
 }
 
@@ -75,7 +78,7 @@ fn for_each_file(
     files: &[There<'_>],
     amount: impl Fn(&Initial) -> Option<Bytes> + std::marker::Sync,
     watch: &mut Watcher<'_>,
-    act: impl Fn(&PlannedFile, u64, &mut Memory, &Pace) -> Outcome<()> + std::marker::Sync,
+    act: impl Fn(&NamedFile, u64, &mut Memory, &Pace) -> Outcome<()> + std::marker::Sync,
 ) -> Result<(), RunError> {
     let total = files.iter().filter_map(|there| amount(&there.initial)).map(|bytes| bytes.0).sum();
     let one_by_one = |(): &(), pace: &Pace| {
@@ -96,7 +99,7 @@ fn for_each_file(
 }
 
 /// Writes the first bytes of a file, and makes it if it is not there.
-fn fill(folder: &Folder, file: &PlannedFile, bytes: u64, memory: &mut Memory, pace: &Pace) -> Outcome<()> {
+fn fill(folder: &Folder, file: &NamedFile, bytes: u64, memory: &mut Memory, pace: &Pace) -> Outcome<()> {
     let failed = |error| trouble(&place(folder, file), "write", error);
     let open = match folder.open(&file.within, Open { create: true, ..Open::default() }) {
         Ok(open) => open,
@@ -108,7 +111,7 @@ fn fill(folder: &Folder, file: &PlannedFile, bytes: u64, memory: &mut Memory, pa
 /// Reads the first bytes of a file, and none after them, into the page cache.
 fn read_in(
     folder: &Folder,
-    file: &PlannedFile,
+    file: &NamedFile,
     (bytes, kind): (u64, Kind),
     prober: &Prober,
     (memory, pace): (&mut Memory, &Pace),
@@ -203,7 +206,7 @@ fn why_warm(file: &EvictedFile) -> String {
 }
 
 /// Returns the path of a file, for messages.
-fn place(folder: &Folder, file: &PlannedFile) -> PathBuf {
+fn place(folder: &Folder, file: &NamedFile) -> PathBuf {
     folder.path().join(&file.within)
 }
 

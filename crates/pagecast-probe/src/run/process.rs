@@ -1,43 +1,51 @@
 //! Runs one process of the scenario, as a thread: its operations one by one, with the time before and after each.
 //!
-//! Everything that can be known is known before (see [`super::plan`]). Between the two looks at the clock only the program itself
-//! allocates, and no path is put together. Work that is not the program's own (looking at files for the table of residency) happens between
-//! operations.
+//! Between the two looks at the clock only the program itself allocates, and no path is put together. Work that is not the program's own
+//! (asking it for the next operation, finding the files of that, looking at files for the table of residency) happens between operations.
 
 mod asynchronous;
 mod copies;
+mod descriptors;
 mod failures;
 mod mapped;
 mod memory;
+mod names;
 mod patterns;
 mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::num::NonZero;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
-use rustc_hash::{FxHashMap, FxHashSet};
+use pagecast_core::workload::{Action, Buffer, OpenFlag};
+use rustc_hash::FxHashMap;
 
+use super::asked::Asked;
 use super::break_off::{InUse, Which};
 use super::calls::{CallRow, Calls};
+use super::error::RunError;
 use super::files::Files;
 use super::gate::Gate;
-use super::plan::{Plan, PlannedProcess, Step};
+use super::names::Names;
+use super::plan::{Known, Plan, PlannedProcess, Step};
+use super::record::Recorded;
+pub(super) use super::row::Done;
 use super::row::{Row, Used};
 use crate::io::{Direction, Memory, Offsets, Open, Streams, Sync, Transfer, transfer_beyond};
 
+use self::asynchronous::{Pool, is_asynchronous};
+use self::descriptors::Generation;
+pub(super) use self::descriptors::{Handle, Tables};
 pub(super) use self::failures::Halt;
 use self::mapped::Staying;
 use self::streams::ProcessStreams;
 
 /// How long a process sleeps between two looks at whether to stop.
 const NAP: Nanos = Nanos(50_000_000);
+/// Room for so many operations is there before time 0.
+const MOST_ROWS: u64 = 1 << 20;
 /// How often a busy loop goes round between two looks at the clock: a few microseconds.
 const SPINS: u32 = 1000;
 /// The state that all processes share.
@@ -45,52 +53,11 @@ pub(super) struct Shared<'a, I: Streams> {
     pub io: &'a I,
     pub plan: &'a Plan,
     pub files: &'a Files<I::File>,
+    pub tables: &'a Tables<I::File>,
     pub gate: &'a Gate<'a>,
     pub in_use: &'a InUse,
     /// Is called after each operation on a file, with the process and the number of its operation.
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
-}
-
-/// A file that the process has open: an open file description, which duplicates share.
-pub(super) struct Handle<F> {
-    pub file: F,
-    flags: OpenFlags,
-    /// Where a read or write without an offset begins, if it is a descriptor's.
-    position: AtomicU64,
-}
-
-impl<F> Handle<F> {
-    fn new(file: F, flags: OpenFlags) -> Arc<Self> {
-        Arc::new(Self { file, flags, position: AtomicU64::new(0) })
-    }
-
-    fn position(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
-    }
-
-    fn seek(&self, position: u64) {
-        self.position.store(position, Ordering::Relaxed);
-    }
-}
-
-/// From this number on handles are those of descriptors.
-const DESCRIPTORS: u32 = 1 << 31;
-
-/// The handle that a step goes through: that of its descriptor, or else that of its file.
-fn key(step: &Step) -> u32 {
-    step.operation.fd.map_or(step.file, |fd| DESCRIPTORS | fd.0)
-}
-
-/// The outcome of an operation.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Done {
-    pub offset: u64,
-    pub bytes: u64,
-    pub flags: OpenFlags,
-    /// How much of it waited for the time of the next call.
-    pub slept: Nanos,
-    /// What devices have read for other threads of it.
-    pub device_read: Bytes,
 }
 
 /// See the module.
@@ -98,9 +65,15 @@ pub(super) struct Runner<'a, I: Streams> {
     shared: &'a Shared<'a, I>,
     at: usize,
     process: &'a PlannedProcess,
+    program: Asked,
     zero: Nanos,
+    /// When the process has begun, by the clock.
+    begun: Nanos,
+    /// The paths that it has named so far.
+    known: Known,
     buffer: Memory,
-    handles: FxHashMap<u32, Arc<Handle<I::File>>>,
+    /// Files that are open without a descriptor, by their number.
+    handles: FxHashMap<u32, Generation<I::File>>,
     /// Anonymous memory, and how much of each piece is still held.
     held: Vec<(Memory, usize)>,
     calls: Calls,
@@ -108,42 +81,56 @@ pub(super) struct Runner<'a, I: Streams> {
     /// The files that stay mapped, and what bytes of mappings are copied from and to.
     mappings: FxHashMap<u32, Staying<I>>,
     mapping_memory: Option<Memory>,
-    /// The calls of patterns, by kind, and the operations that have them.
-    counted: Counted,
+    /// The operations that have ended, and the end of the last of them.
+    recorded: Recorded,
+    end: Nanos,
+}
+
+/// What a process has done.
+pub(super) struct Finished {
     pub rows: Vec<Row>,
+    pub calls: Vec<CallRow>,
+    /// The calls of patterns, by kind, and operations if not all have rows.
+    pub counted: Counted,
+    pub end: Nanos,
 }
 
 impl<'a, I: Streams> Runner<'a, I> {
-    /// Takes all that the process needs besides its own memory.
+    /// Starts the program, and takes all that the process needs besides its own memory.
     ///
     /// # Errors
-    /// What the kernel said.
-    pub fn new(shared: &'a Shared<'a, I>, at: usize) -> io::Result<Self> {
+    /// [`RunError`] of a program that cannot start, or if there is no memory.
+    pub fn new(shared: &'a Shared<'a, I>, at: usize) -> Result<Self, RunError> {
         let process = &shared.plan.processes[at];
-        let files: FxHashSet<u32> = process.steps.iter().map(|step| step.file).collect();
-        let takes_memory = |step: &&Step| match step.operation.action {
-            Action::Read { buffer, .. } => buffer == Buffer::Fresh,
-            Action::Allocate { .. } => true,
-            _ => false,
-        };
-        let pieces = process.steps.iter().filter(takes_memory).count();
-        let mut buffer = Memory::new(process.buffer())?;
+        let program = Asked::start(&*process.program);
+        let program =
+            program.map_err(|error| shared.plan.program_failed(&process.name, Nanos::ZERO, error))?;
+        let processes = shared.plan.processes.len();
+        let no_memory = |source| RunError::NoThread { processes, source };
+        let mut buffer = Memory::new(process.survey.buffer()).map_err(no_memory)?;
         buffer.fill_with_noise();
         shared.in_use.note(at, Which::Reused, &buffer);
         Ok(Self {
             shared,
             at,
             process,
+            program,
             zero: Nanos::ZERO,
+            begun: Nanos::ZERO,
+            known: Known::default(),
             buffer,
-            handles: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
-            held: Vec::with_capacity(pieces),
-            calls: Calls::new(shared.plan, at),
-            streams: ProcessStreams::new(process)?,
-            mappings: FxHashMap::with_capacity_and_hasher(files.len(), rustc_hash::FxBuildHasher),
-            mapping_memory: mapped::memory(process)?,
-            counted: Counted::default(),
-            rows: Vec::with_capacity(process.steps.len()),
+            handles: FxHashMap::default(),
+            held: Vec::new(),
+            calls: Calls::new(shared.plan.per_call, &process.survey),
+            streams: ProcessStreams::new(&process.survey).map_err(no_memory)?,
+            mappings: FxHashMap::default(),
+            mapping_memory: mapped::memory(process.survey.mapping_memory).map_err(no_memory)?,
+            recorded: Recorded::new(
+                at,
+                shared.plan.record,
+                process.survey.operations.min(MOST_ROWS) as usize,
+            ),
+            end: Nanos::ZERO,
         })
     }
 
@@ -152,34 +139,98 @@ impl<'a, I: Streams> Runner<'a, I> {
     /// # Errors
     /// [`Halt`] if it did not come to its end.
     pub fn run(&mut self) -> Result<(), Halt> {
-        self.zero = self.shared.gate.pass(self.at)?;
-        self.sleep_until(self.zero + self.process.start)?;
-        let steps = &self.process.steps;
-        let mut next = 0;
-        while let Some(step) = steps.get(next) {
-            if self.shared.gate.is_stopped() {
-                return Err(Halt::Stopped);
-            }
-            let index = next;
-            let batch = steps[next..].iter().take_while(|step| step.operation.depth.is_some()).count();
-            next += batch.max(1);
-            if batch > 0 {
-                self.at_once(index, &steps[index..next])?;
-                continue;
-            }
-            if let Some(time) = step.operation.not_before {
-                self.sleep_until(self.zero + self.process.start + time)?;
-            }
-            self.step(index as u32, step)?;
-            self.calls.keep(index);
-            if step.file != u32::MAX {
-                (self.shared.looks)(self.at as u32, index as u32, self.now());
-            }
-        }
+        let shared: &Shared<'_, I> = self.shared;
+        std::thread::scope(|scope| {
+            let mut pool = Pool::new(scope, shared, self.at);
+            let ready = pool.make_ready(self.process.survey.asynchronous);
+            ready.map_err(|source| {
+                let processes = shared.plan.processes.len();
+                self.halt(RunError::NoThread { processes, source })
+            })?;
+            let done = self.go_through(&mut pool);
+            // Also after a failure: nothing may be under way when files are closed.
+            let ended = self.end_all(&mut pool);
+            done.and(ended)
+        })?;
         // As at the end of a process: files are closed, memory is given back.
         self.mappings.clear();
         self.handles.clear();
         self.held.clear();
+        self.shared.tables.leave(self.process.table);
+        Ok(())
+    }
+
+    fn go_through(&mut self, pool: &mut Pool<'_, '_, I>) -> Result<(), Halt> {
+        self.zero = self.shared.gate.pass(self.at)?;
+        let start = self.zero + self.process.start;
+        self.sleep_until(start)?;
+        self.begun = if self.process.after.is_empty() { start } else { start.max(self.shared.io.now()) };
+        for index in 0.. {
+            if self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            self.end_some(pool)?;
+            let Some(step) = self.next()? else { break };
+            if let Some(time) = step.operation.not_before {
+                self.sleep_until(self.begun + time)?;
+            }
+            if is_asynchronous(&step) {
+                self.begin(pool, index, step)?;
+                continue;
+            }
+            if matches!(step.operation.action, Action::Drain) {
+                self.drain(pool, index as u32, &step)?;
+                continue;
+            }
+            self.make_room(&step)?;
+            self.step(index as u32, &step)?;
+            self.calls.keep(index);
+            if step.file.is_some() {
+                (self.shared.looks)(self.at as u32, index as u32, self.now());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for the times of its calls, before its time counts.
+    fn make_room(&mut self, step: &Step) -> Result<(), Halt> {
+        if self.shared.plan.per_call.is_none() {
+            return Ok(());
+        }
+        let length = match (&step.operation.action, step.operation.fd, &step.file) {
+            (Action::Read { bytes: None, .. }, Some(fd), _) => {
+                let handle = self.behind(step, fd)?;
+                self.length(step, &handle)?
+            }
+            (Action::Read { bytes: None, .. }, None, Some(file)) => {
+                // One that is not open yet is opened in the operation's own time.
+                let open = self.handles.get(&file.number);
+                open.map_or(Ok(self.process.survey.length(file)), |(_, handle)| self.length(step, handle))?
+            }
+            _ => 0,
+        };
+        self.calls.make_room(step, length);
+        Ok(())
+    }
+
+    /// Asks the program for its next operation.
+    fn next(&mut self) -> Result<Option<Step>, Halt> {
+        let (plan, name) = (self.shared.plan, &self.process.name);
+        let since = self.shared.io.now().saturating_sub(self.begun);
+        let next = self.program.next(since);
+        let next = next.map_err(|error| self.halt(plan.program_failed(name, self.now(), error)))?;
+        let Some(operation) = next else { return Ok(None) };
+        let now = self.now();
+        let step = plan.step(name, now, operation, &mut self.known);
+        step.map(Some).map_err(|error| self.halt(error))
+    }
+
+    /// Waits until nothing is under way, which takes its time.
+    fn drain(&mut self, pool: &mut Pool<'_, '_, I>, index: u32, step: &Step) -> Result<(), Halt> {
+        let (before, start) = (Used::now(self.shared.io), self.now());
+        self.end_all(pool)?;
+        let (end, used) = (self.now(), Used::now(self.shared.io).since(before));
+        self.add(index, step, &Done::default(), (start, end), used);
         Ok(())
     }
 
@@ -190,28 +241,40 @@ impl<'a, I: Streams> Runner<'a, I> {
     /// Does one operation and writes down how long it took.
     fn step(&mut self, index: u32, step: &Step) -> Result<(), Halt> {
         let io = self.shared.io;
-        // Whoever looks at a file from outside must let go of it before it is removed, and that is not the program's time.
-        let removed = matches!(step.operation.action, Action::Unlink { .. }).then_some(step.file);
-        let _nobody_looks = removed.map(|file| self.shared.files.keep_closed(file as usize));
+        // Whoever looks at a file from outside must let go of it before its name is, and that is not the program's time.
+        let changed = names::changed_by(&self.shared.plan.names, step);
+        let numbers: Vec<u32> = changed.iter().map(|file| file.number).collect();
+        let nobody_looks = self.shared.files.keep_closed(&numbers);
         let before = Used::now(io);
         let start = self.now();
-        let done = self.act(index, step)?;
+        let done = self.act(index, step);
         let end = self.now();
-        let Done { offset, bytes, flags, slept, device_read } = done;
-        let mut used = Used::now(io).since(before);
-        used.device_read += device_read;
-        self.rows.push(Row { offset, bytes, flags, start, end, slept, used });
+        let used = Used::now(io).since(before);
+        Names::changed(&changed);
+        drop(nobody_looks);
+        self.add(index, step, &done?, (start, end), used);
         Ok(())
     }
 
+    /// Writes down an operation that has ended.
+    fn add(&mut self, index: u32, step: &Step, done: &Done, time: (Nanos, Nanos), used: Used) {
+        self.end = self.end.max(time.1);
+        self.recorded.add(Row::new(&step.operation.action, (index, step.number()), done, time, used));
+    }
+
     fn act(&mut self, index: u32, step: &Step) -> Result<Done, Halt> {
-        let io = self.shared.io;
         let nothing = Done::default();
+        let Some(file) = &step.file else { return self.act_without_file(step) };
         match &step.operation.action {
             &Action::Open { create, truncate, flags, .. } => {
                 // One that is open already is closed after it: no moment without, in which its pages could go.
-                let file = self.open(step, step.file, Open { create, truncate, flags })?;
-                self.handles.insert(key(step), Handle::new(file, flags));
+                let generation = file.generation();
+                let opened = self.open(step, file, Open { create, truncate, flags })?;
+                let handle = Handle::new(opened, flags);
+                match step.operation.fd {
+                    Some(fd) => self.shared.tables.insert(self.process.table, fd, handle),
+                    None => drop(self.handles.insert(file.number, (generation, handle))),
+                }
                 Ok(nothing)
             }
             &Action::Read { offset, bytes, call, vector, buffer, .. } => {
@@ -223,110 +286,74 @@ impl<'a, I: Streams> Runner<'a, I> {
             &Action::Copy { by, offset, bytes, call, .. } => self.copy(step, by, offset, bytes, call),
             Action::Fsync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::File)),
             Action::Fdatasync { .. } => self.on_file(step, |io, file| io.sync(file, Sync::Data)),
-            Action::Sync => {
-                io.sync_all();
-                Ok(nothing)
-            }
-            Action::SyncFs { .. } => {
-                io.sync_file_system().map_err(|error| self.failed(step, error))?;
-                Ok(nothing)
-            }
             &Action::SyncFileRange { offset, bytes, flags, .. } => {
                 let length = bytes.map_or(0, |bytes| bytes.0);
                 self.on_file(step, |io, file| io.sync_range(file, offset, length, flags))
             }
             &Action::Readahead { offset, bytes, .. } => {
-                self.handle(step, step.file, false)?;
+                let handle = self.handle(step, false)?;
                 let up_to_end = |length: u64| length.saturating_sub(offset);
-                let length = bytes.map_or_else(|| self.length(step).map(up_to_end), |bytes| Ok(bytes.0))?;
+                let length = match bytes {
+                    Some(bytes) => bytes.0,
+                    None => self.length(step, &handle).map(up_to_end)?,
+                };
                 self.on_file(step, |io, file| io.readahead(file, offset, length))
             }
             &Action::Seek { offset, .. } => {
-                let Some(handle) = self.handles.get(&key(step)) else { return Err(self.not_open(step)) };
-                handle.seek(offset);
+                let fd = self.number_of(step)?;
+                self.behind(step, fd)?.state().position = offset;
                 Ok(nothing)
             }
-            Action::Close { .. } => {
-                self.handles.remove(&key(step));
+            Action::Close { .. } => match step.operation.fd {
+                Some(fd) => match self.shared.tables.remove(self.process.table, fd) {
+                    Some(_closed) => Ok(nothing),
+                    None => Err(self.not_open(step, fd)),
+                },
+                None => {
+                    self.handles.remove(&file.number);
+                    Ok(nothing)
+                }
+            },
+            &Action::Duplicate { to, .. } => {
+                let fd = self.number_of(step)?;
+                let handle = self.behind(step, fd)?;
+                self.shared.tables.insert(self.process.table, to, handle);
                 Ok(nothing)
             }
             &Action::Truncate { size, .. } => self.on_file(step, |io, file| io.set_length(file, size.0)),
-            &Action::Stream { call, .. } => self.on_stream(step, call),
-            &Action::Mapped { call, .. } => self.on_mapping(step, call),
-            Action::Unlink { .. } => {
-                self.handles.remove(&step.file);
-                self.mappings.remove(&step.file);
-                self.streams.forget(step.file);
-                let within = &self.shared.plan.files[step.file as usize].within;
-                io.remove(within).map_err(|error| self.failed(step, error))?;
-                Ok(nothing)
-            }
-            Action::DropCaches => {
-                io.drop_caches().map_err(|error| self.failed(step, error))?;
-                Ok(nothing)
-            }
+            &Action::Stream { call, .. } => self.on_stream(step, file, call),
+            &Action::Mapped { call, .. } => self.on_mapping(step, file.number, call),
             &Action::Fadvise { advice, offset, bytes, .. } => {
                 let length = bytes.map_or(0, |bytes| bytes.0);
                 self.on_file(step, |io, file| io.advise(file, advice, offset, length))
             }
-            &Action::Compute { time } => self.compute(time).map(|()| nothing),
-            &Action::Sleep { time } => self.sleep_until(io.now() + time).map(|()| nothing),
-            &Action::Allocate { bytes } => self.allocate(step, bytes),
-            &Action::Free { bytes } => self.free(step, bytes),
-            Action::Wait { .. } => {
-                self.shared.gate.wait_for(self.at, step.event)?;
-                Ok(nothing)
-            }
-            Action::Signal { .. } => {
-                self.shared.gate.signal(step.event);
-                Ok(nothing)
-            }
             Action::Pattern(pattern) => self.pattern(index, step, pattern),
             &Action::Fallocate { mode, offset, bytes, .. } => {
-                self.handle(step, step.file, true)?;
+                self.handle(step, true)?;
                 self.on_file(step, |io, file| io.allocate(file, mode, offset, bytes.0))
             }
-            // Nothing is under way beside it.
-            Action::Drain => Ok(nothing),
-            &Action::Duplicate { to, .. } => {
-                let Some(handle) = self.handles.get(&key(step)) else { return Err(self.not_open(step)) };
-                let handle = Arc::clone(handle);
-                self.handles.insert(DESCRIPTORS | to.0, handle);
-                Ok(nothing)
+            Action::Stat { .. } if step.operation.fd.is_some() => {
+                self.on_file(step, |io, file| io.length(file).map(drop))
             }
-            Action::Exit => unreachable!("a program ends before it"),
-            Action::Rename { .. }
-            | Action::Link { .. }
-            | Action::Mkdir { .. }
-            | Action::Rmdir { .. }
-            | Action::Stat { .. } => unreachable!("the plan has refused it"),
+            _ => self.on_name(step, file),
         }
     }
 
-    fn open(&self, step: &Step, file: u32, how: Open) -> Result<I::File, Halt> {
-        let within = &self.shared.plan.files[file as usize].within;
-        self.shared.io.open(within, how).map_err(|error| self.failed(step, error))
-    }
-
-    /// A file that is open, or is opened now: no scenario has to say that.
-    fn handle(&mut self, step: &Step, number: u32, create: bool) -> Result<OpenFlags, Halt> {
-        let number = if number == step.file { key(step) } else { number };
-        if let Some(handle) = self.handles.get(&number) {
-            return Ok(handle.flags);
+    fn act_without_file(&mut self, step: &Step) -> Result<Done, Halt> {
+        let io = self.shared.io;
+        match &step.operation.action {
+            Action::Sync => io.sync_all(),
+            Action::SyncFs { .. } => io.sync_file_system().map_err(|error| self.failed(step, error))?,
+            Action::DropCaches => io.drop_caches().map_err(|error| self.failed(step, error))?,
+            &Action::Compute { time } => self.compute(time)?,
+            &Action::Sleep { time } => self.sleep_until(io.now() + time)?,
+            &Action::Allocate { bytes } => return self.allocate(step, bytes),
+            &Action::Free { bytes } => return self.free(step, bytes),
+            Action::Wait { event } => self.shared.gate.wait_for(self.at, event)?,
+            Action::Signal { event } => self.shared.gate.signal(event),
+            _ => unreachable!("all others have a file, or are none of a step"),
         }
-        if number >= DESCRIPTORS {
-            return Err(self.not_open(step));
-        }
-        let file = self.open(step, number, Open { create, ..Open::default() })?;
-        let flags = OpenFlags::default();
-        self.handles.insert(number, Handle::new(file, flags));
-        Ok(flags)
-    }
-
-    fn on_file(&mut self, step: &Step, call: impl Fn(&I, &I::File) -> io::Result<()>) -> Result<Done, Halt> {
-        let flags = self.handle(step, step.file, false)?;
-        call(self.shared.io, &self.handles[&key(step)].file).map_err(|error| self.failed(step, error))?;
-        Ok(Done { flags, ..Done::default() })
+        Ok(Done::default())
     }
 
     fn read(
@@ -337,11 +364,12 @@ impl<'a, I: Streams> Runner<'a, I> {
         (call, vector): (Option<Bytes>, u32),
         fresh: bool,
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, step.file, false)?;
-        let length = self.length(step)?;
+        let handle = self.handle(step, false)?;
+        let flags = handle.flags;
         let is_descriptor = step.operation.fd.is_some();
-        let at_position = offset.is_none();
-        let offset = offset.unwrap_or(self.handles[&key(step)].position());
+        let mut position = offset.is_none().then(|| handle.state());
+        let length = self.length(step, &handle)?;
+        let offset = offset.or(position.as_ref().map(|state| state.position)).unwrap_or(0);
         let left = length.saturating_sub(offset);
         let asked = bytes.map_or(left, |bytes| bytes.0);
         let bytes = match (flags.is_direct(), is_descriptor) {
@@ -350,8 +378,8 @@ impl<'a, I: Streams> Runner<'a, I> {
             (false, true) => asked.min(left),
             (false, false) => asked,
         };
-        if at_position && is_descriptor {
-            self.handles[&key(step)].seek(offset + bytes);
+        if is_descriptor && let Some(state) = &mut position {
+            state.position = offset + bytes;
         }
         let done = Done { offset, bytes, flags, ..Done::default() };
         if offset.saturating_add(bytes) > length {
@@ -363,7 +391,8 @@ impl<'a, I: Streams> Runner<'a, I> {
         let own = if fresh { Some(self.take(step, whole)?) } else { None };
         let call = NonZero::new(call.map_or(u64::MAX, |call| call.0)).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
-        self.transfer(step, &Transfer { direction, offsets, bytes, call, spreads: fresh }, vector, own)?;
+        let what = Transfer { direction, offsets, bytes, call, spreads: fresh };
+        self.transfer(step, &handle, &what, vector, own)?;
         Ok(done)
     }
 
@@ -374,27 +403,28 @@ impl<'a, I: Streams> Runner<'a, I> {
         bytes: Bytes,
         (call, vector): (Option<Bytes>, u32),
     ) -> Result<Done, Halt> {
-        let flags = self.handle(step, step.file, true)?;
-        let (appends, is_descriptor) = (flags.has(OpenFlag::Append), step.operation.fd.is_some());
+        let handle = self.handle(step, true)?;
+        let flags = handle.flags;
+        let mut position = (offset.is_none() && step.operation.fd.is_some()).then(|| handle.state());
         // Wherever it was to begin, the kernel appends.
-        let position = is_descriptor.then(|| self.handles[&key(step)].position());
-        let at = offset.or(position).filter(|_| !appends);
-        let at_position = offset.is_none();
-        let offset = at.map_or_else(|| self.length(step), Ok)?;
-        if at_position && is_descriptor {
-            self.handles[&key(step)].seek(offset + bytes.0);
+        let at = offset.or(position.as_ref().map(|state| state.position));
+        let at = at.filter(|_| !flags.has(OpenFlag::Append));
+        let offset = at.map_or_else(|| self.length(step, &handle), Ok)?;
+        if let Some(state) = &mut position {
+            state.position = offset + bytes.0;
         }
         let direction = Direction::Write;
         let call = NonZero::new(call.unwrap_or(bytes).0).unwrap_or(NonZero::<u64>::MAX);
         let offsets = Offsets::From(offset);
         let what = Transfer { direction, offsets, bytes: bytes.0, call, spreads: false };
-        self.transfer(step, &what, vector, None)?;
+        self.transfer(step, &handle, &what, vector, None)?;
         Ok(Done { offset, bytes: bytes.0, flags, ..Done::default() })
     }
 
     fn transfer(
         &mut self,
         step: &Step,
+        handle: &Handle<I::File>,
         what: &Transfer<'_>,
         vector: u32,
         own: Option<Memory>,
@@ -402,8 +432,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         let place = what.call.get().min(what.bytes).div_ceil(vector.into());
         let longest = if vector > 1 { place as usize } else { usize::MAX };
         let (io, stop) = (self.shared.io, &self.shared.gate.stop);
-        let file = &self.handles[&key(step)].file;
-        let handle = &self.handles[&key(step)];
+        let file = &handle.file;
         let beyond = if handle.flags.is_direct() { beyond_end(&step.operation.action, what) } else { 0 };
         let dontcache = handle.flags.has(OpenFlag::DontCache);
         let moved = match own {
@@ -422,23 +451,18 @@ impl<'a, I: Streams> Runner<'a, I> {
                 moved
             }
         };
-        moved.map_err(|failure| self.not_moved(step, what, failure))
+        moved.map_err(|failure| self.not_moved(step, handle, what, failure))
     }
 
-    /// What the process has done, the times of its calls, and the calls of its patterns.
-    pub fn into_done(self) -> (Vec<Row>, Vec<CallRow>, Counted) {
-        let calls = self.calls.rows(self.at as u32, &self.process.steps, &self.rows, self.zero);
-        (self.rows, calls, self.counted)
+    /// What the process has done.
+    pub fn into_done(self) -> Finished {
+        let (rows, counted) = self.recorded.in_order();
+        let calls = self.calls.rows(self.at as u32, &rows, self.zero);
+        Finished { rows, calls, counted, end: self.end }
     }
 
-    /// The file of a step, which is open.
-    fn file(&self, step: &Step) -> &I::File {
-        &self.handles[&key(step)].file
-    }
-
-    fn length(&self, step: &Step) -> Result<u64, Halt> {
-        let length = self.shared.io.length(&self.handles[&key(step)].file);
-        length.map_err(|error| self.failed(step, error))
+    fn length(&self, step: &Step, handle: &Handle<I::File>) -> Result<u64, Halt> {
+        self.shared.io.length(&handle.file).map_err(|error| self.failed(step, error))
     }
 
     /// Works until this thread has had so much of a processor.

@@ -5,6 +5,7 @@
 //! of the result.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pagecast_core::units::{Bytes, Nanos};
@@ -12,7 +13,7 @@ use rustix::fs::OFlags;
 
 use super::counters::Counters;
 use super::files::Files;
-use super::plan::Plan;
+use super::names::NamedFile;
 use crate::io::{Folder, Io};
 use crate::residency::page_size;
 use crate::syscall::cachestat;
@@ -21,7 +22,7 @@ use crate::syscall::cachestat;
 const ROOM_S: usize = 1800;
 /// And for so many looks at files.
 const FILE_ROOM: usize = 100_000;
-/// So many files are looked at; of more, the first.
+/// So many files are looked at; of more, the first. Those that nobody names before the run are not.
 pub(super) const MOST_FILES: usize = 1000;
 /// A look at the files is paid for by so many times as long without one.
 const PATIENCE: u64 = 50;
@@ -69,7 +70,8 @@ impl Samples {
 /// See the module.
 pub(super) struct Sampler<'a> {
     folder: &'a Folder,
-    plan: &'a Plan,
+    /// Those that are looked at.
+    named: Vec<Arc<NamedFile>>,
     files: &'a Files<OwnedFd>,
     counters: Counters,
     period: Nanos,
@@ -82,11 +84,12 @@ impl<'a> Sampler<'a> {
     /// Opens everything. Without `cachestat` files are not looked at.
     pub fn new(
         folder: &'a Folder,
-        plan: &'a Plan,
+        mut named: Vec<Arc<NamedFile>>,
         files: &'a Files<OwnedFd>,
         hz: u32,
         sees_files: bool,
     ) -> Self {
+        named.truncate(MOST_FILES);
         let counters = Counters::open(folder);
         let room = ROOM_S * hz as usize;
         let samples = Samples {
@@ -97,7 +100,7 @@ impl<'a> Sampler<'a> {
             processor_time: Nanos::ZERO,
         };
         let period = Nanos(1_000_000_000 / u64::from(hz));
-        Self { folder, plan, files, counters, period, sees_files, next_look: Nanos::ZERO, samples }
+        Self { folder, named, files, counters, period, sees_files, next_look: Nanos::ZERO, samples }
     }
 
     /// Looks from `zero` on until `is_over`, and once more then.
@@ -144,17 +147,16 @@ impl<'a> Sampler<'a> {
     }
 
     fn look_at_files(&mut self, time: Nanos) {
-        for file in 0..self.plan.files.len().min(MOST_FILES) {
-            let mut held = self.files.hold(file);
+        for file in &self.named {
+            let mut held = self.files.hold(file.number as usize);
             if held.is_none() {
-                let within = &self.plan.files[file].within;
-                *held = self.folder.beneath(within, OFlags::RDONLY | OFlags::NONBLOCK).ok();
+                *held = self.folder.beneath(&file.within, OFlags::RDONLY | OFlags::NONBLOCK).ok();
             }
             let Some(Ok(counts)) = held.as_ref().map(|open| cachestat(open.as_fd(), 0, 0)) else { continue };
             let bytes = |pages| Bytes(pages * page_size());
             self.samples.files.push(FileSample {
                 time,
-                file: file as u32,
+                file: file.number,
                 cached: bytes(counts.nr_cache),
                 dirty: bytes(counts.nr_dirty),
                 writeback: bytes(counts.nr_writeback),

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use pagecast_core::result::{
-    DeviceLevels, DeviceTable, FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult,
+    BdiLevels, BdiTable, FileTable, KernelLevels, MemoryLevels, OperationTable, SimulationResult,
     TimelineTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::Action;
 use rustc_hash::FxHashMap;
 
-use super::calls::call_bytes;
 use super::plan::Plan;
 use super::row::Row;
 use super::sampler::Samples;
@@ -46,14 +44,14 @@ pub(super) fn result(
     looks: &[Look],
     end: Nanos,
 ) -> SimulationResult {
-    let mut paths: Vec<Arc<str>> = plan.files.iter().map(|file| file.path.clone()).collect();
-    let devices = devices(trace, &mut paths);
+    let mut paths = plan.paths();
+    let bdi = bdi(trace, &mut paths);
     SimulationResult {
         hosts: vec![plan.host.clone()],
         processes: plan.processes.iter().map(|process| process.name.clone()).collect(),
         paths,
-        devices,
-        operations: operations(plan, rows),
+        bdi,
+        operations: operations(rows),
         timeline: TimelineTable::of_samples(levels(samples)),
         files: files(looks),
         end,
@@ -72,38 +70,32 @@ fn in_order(rows: &[Vec<Row>]) -> Vec<(Nanos, usize, usize)> {
 }
 
 /// What is known besides of the operations of a run.
-pub(super) fn details(plan: &Plan, rows: &[Vec<Row>]) -> OperationDetails {
+pub(super) fn details(rows: &[Vec<Row>]) -> OperationDetails {
     let mut details = OperationDetails::default();
     for (_, process, index) in in_order(rows) {
-        let (row, step) = (&rows[process][index], &plan.processes[process].steps[index]);
-        let has_calls = matches!(
-            step.operation.action,
-            Action::Read { .. } | Action::Write { .. } | Action::Copy { .. } | Action::Stream { .. }
-        );
-        let whole = if has_calls { row.bytes } else { 0 };
-        details.call.push(Bytes(call_bytes(step).map_or(whole, |call| call.min(whole))));
+        let row = &rows[process][index];
+        details.call.push(Bytes(row.call));
         details.run_queue.push(row.used.run_queue.min(row.end - row.start));
     }
     details
 }
 
-fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
+fn operations(rows: &[Vec<Row>]) -> OperationTable {
     let mut table = OperationTable::default();
     for (end, process, index) in in_order(rows) {
-        let (row, step) = (&rows[process][index], &plan.processes[process].steps[index]);
+        let row = &rows[process][index];
         table.process.push(process as u32);
         table.host.push(0);
-        table.index.push(index as u32);
-        table.operation.push(step.operation.action.name());
-        table.path.push(step.file);
+        table.index.push(row.index);
+        table.operation.push(row.operation);
+        table.path.push(row.file);
         table.offset.push(row.offset);
         table.bytes.push(row.bytes);
         table.start.push(row.start);
         table.end.push(end);
-        let (from_cache, from_device) = row.served(&step.operation.action);
-        table.from_cache.push(from_cache);
-        table.from_device.push(from_device);
-        table.parts.push(row.parts(&step.operation.action));
+        table.from_cache.push(row.from_cache);
+        table.from_device.push(row.from_device);
+        table.parts.push(row.parts());
     }
     table
 }
@@ -155,8 +147,8 @@ fn setpoint(background: u64, limit: u64) -> u64 {
 }
 
 /// A row with each update of a device's estimates, as the kernel tells them; the device under the kernel's name for it.
-fn devices(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> DeviceTable {
-    let mut table = DeviceTable::default();
+fn bdi(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> BdiTable {
+    let mut table = BdiTable::default();
     let mut known: FxHashMap<&str, (u32, Bytes)> = FxHashMap::default();
     for traced in trace {
         let Some(bdi) = traced.bdi() else { continue };
@@ -176,7 +168,7 @@ fn devices(trace: &[Traced], paths: &mut Vec<Arc<str>>) -> DeviceTable {
         table.host.push(0);
         table.device.push(*device);
         table.cgroup.push(u32::MAX);
-        table.levels.push(DeviceLevels {
+        table.levels.push(BdiLevels {
             write_bandwidth: rate("write_bw"),
             avg_write_bandwidth: rate("awrite_bw"),
             dirty_ratelimit: rate("dirty_ratelimit"),
@@ -207,10 +199,10 @@ fn files(looks: &[Look]) -> FileTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::Used;
-    use super::super::testing::{job, process, read, write};
+    use super::super::row::{Done, Used};
+    use super::super::testing::{read, write};
     use super::*;
-    use pagecast_core::workload::OpenFlags;
+    use pagecast_core::workload::Action;
 
     fn traced(time: u64, event: &'static str, text: &str) -> Traced {
         Traced { time: Nanos(time), event, task: String::new(), text: text.to_owned() }
@@ -230,7 +222,7 @@ mod tests {
             traced(3, "global_dirty_state", "dirty=1 writeback=2 bg_thresh=3 thresh=4 limit=5"),
         ];
         let mut paths = vec!["/data/f".into()];
-        let table = devices(&trace, &mut paths);
+        let table = bdi(&trace, &mut paths);
         assert_eq!((table.time, table.device, &*paths[1]), (vec![Nanos(2)], vec![1], "254:0"));
         let levels = table.levels[0];
         assert_eq!((levels.dirty, levels.task_ratelimit), (Bytes(5 * page_size()), Some(Bytes(10_240))));
@@ -249,19 +241,13 @@ mod tests {
             Action::Fsync { path: "/data/f".into() },
             Action::Allocate { bytes: Bytes(70) },
         ];
-        let processes = [process("p", &[], &actions)];
-        let plan = Plan::of(&job(&[], &processes)).unwrap();
-        let row = |(at, bytes): (u64, u64)| Row {
-            offset: 0,
-            bytes,
-            flags: OpenFlags::default(),
-            start: Nanos(10 * at),
-            end: Nanos(10 * at + 8),
-            slept: Nanos::ZERO,
-            used: Used { processor: Nanos(1), run_queue: Nanos(3 * at), device_read: Bytes::ZERO },
+        let row = |(at, bytes): (u64, u64)| {
+            let done = Done { bytes, ..Done::default() };
+            let used = Used { processor: Nanos(1), run_queue: Nanos(3 * at), device_read: Bytes::ZERO };
+            Row::new(&actions[at as usize], (at as u32, 0), &done, (Nanos(10 * at), Nanos(10 * at + 8)), used)
         };
         let rows = [(0..).zip([450, 50, 500, 0, 70]).map(row).collect()];
-        let details = details(&plan, &rows);
+        let details = details(&rows);
         assert_eq!(details.call, [100, 50, 500, 0, 0].map(Bytes));
         assert_eq!(details.run_queue, [0, 3, 6, 8, 8].map(Nanos));
     }

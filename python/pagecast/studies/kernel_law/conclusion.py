@@ -1,8 +1,11 @@
 """Sums the study up in a few sentences."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from pagecast.studies.kernel_law.outcome import KernelLawOutcome
+from pagecast.studies.kernel_law.throughput import Throughput, by_kind
 
 __all__ = ["conclusion"]
 
@@ -17,27 +20,17 @@ def conclusion(outcome: KernelLawOutcome) -> tuple[str, ...]:
             f"The law gives {exact} of {len(outcome.events)} printed rates and {limits} of "
             f"{len(outcome.thresholds)} printed pairs of limits to the last digit."
         )
-    if outcome.throughputs:
-        forecasts = [one.forecast for one in outcome.throughputs]
-        away = {
-            kind: 100 * float(np.mean([abs(one.difference) for one in found]))
-            for kind in (True, False)
-            if (found := [one for one in outcome.throughputs if one.case.has_no_seeks == kind])
-        }
-        sentences.append(
-            f"Whatever the limit and the number of writers, kernel keeps the disk "
-            f"{100 * min(forecasts):.0f} to {100 * max(forecasts):.0f} % busy: throttling by itself costs no "
-            "throughput."
-        )
-        if True in away:
-            sentences.append(
-                f"Where the disk has one stream to write the published throughput says the same, "
-                f"{away[True]:.1f} % apart on average."
-            )
-        if False in away:
-            sentences.append(
-                f"That of several files falls with their number and with a small limit, {away[False]:.0f} % "
-                "below the forecast on average: the model has neither seeks nor file systems, and no trend "
-                "there."
-            )
+    sentences += _apart(outcome.throughputs, "Of the most of its disks")
+    sentences += _apart(outcome.foreground, "Before the law, on Linux 3.1")
     return tuple(sentences)
+
+
+def _apart(throughputs: Sequence[Throughput], opening: str) -> Iterator[str]:
+    """Say how far cases of each kind are from what was published."""
+    for kind, found in by_kind(throughputs).items():
+        away = 100 * float(np.mean([abs(one.difference) for one in found]))
+        busy = 100 * float(np.mean([1 - one.case.published for one in found]))
+        yield (
+            f"{opening}, {len(found)} cases ({kind}) are {away:.1f} % apart on average; "
+            f"a disk that is always busy would be {busy:.1f} % too fast."
+        )

@@ -17,6 +17,7 @@ class KernelLawOutcome(outcome.Outcome):
     events: tuple[Event, ...]
     thresholds: tuple[Threshold, ...]
     throughputs: tuple[Throughput, ...]
+    foreground: tuple[Throughput, ...]
 
     def beside_times(self) -> dict[str, object]:
         """Give events and limits under the names of ``--json``."""

@@ -1,6 +1,6 @@
 """How the study is shown: in a terminal and as a report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pagecast.comparison.outcome import Presentation
@@ -10,6 +10,7 @@ from pagecast.studies.kernel_law.conclusion import conclusion
 from pagecast.studies.kernel_law.figures import draw_law, draw_throughput
 from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 from pagecast.studies.kernel_law.results import law_table, seeks_table, throughput_table
+from pagecast.studies.kernel_law.throughput import Throughput
 from pagecast.studies.skeleton import report
 
 __all__ = ["PRESENTATION"]
@@ -31,12 +32,16 @@ THROUGHPUT_CAPTION: Final = (
     "forecast, mean over the limits."
 )
 
+WRITTEN_BACK: Final = "Written back, as a part of the most of the same disk and file system"
+IN_FOREGROUND: Final = (
+    "The same before the law (Linux 3.1), where writers over the limit write back by themselves"
+)
+
 PITFALLS: Final = (
-    "The disk of the model is a rate: it has neither seeks nor requests, and a file system has no layout. "
-    "The forecast can only say whether throttling and flushing keep the disk busy.",
+    "The disks seek as data sheets of their class say. Free space and the places of metadata are not modelled.",
     "btrfs with a limit of 1 MiB writes next to nothing: it keeps more than that for itself.",
     "Published runs are single; the same case on near-identical kernels differs by 2.9 % on average.",
-    "The kernels are 3.1 with the patches that became 3.2; the oldest that is modelled is 3.10.",
+    "The kernels are 3.1 with the patches that became 3.2, and 3.1 itself before the law.",
 )
 
 
@@ -59,16 +64,23 @@ def _sections(outcome: KernelLawOutcome) -> Iterator[Section]:
         throughput = drawn(
             "Throughput", lambda: draw_throughput(outcome), THROUGHPUT_CAPTION, name="figure-throughput"
         )
-        tables = [seeks_table(outcome), throughput_table(outcome)]
-        yield Section("Throughput", figures=throughput, tables=tables)
+        yield Section("Throughput", figures=throughput, tables=_of(outcome.throughputs, WRITTEN_BACK))
+    if outcome.foreground:
+        yield Section("Before the law", tables=_of(outcome.foreground, IN_FOREGROUND))
 
 
 def _printed(outcome: KernelLawOutcome) -> Iterator[Table]:
     if outcome.events:
         yield law_table(outcome)
     if outcome.throughputs:
-        yield throughput_table(outcome)
-        yield seeks_table(outcome)
+        yield from _of(outcome.throughputs, WRITTEN_BACK)
+    if outcome.foreground:
+        yield from _of(outcome.foreground, IN_FOREGROUND)
+
+
+def _of(throughputs: Sequence[Throughput], title: str) -> tuple[Table, Table]:
+    """Give the tables of throughputs."""
+    return throughput_table(throughputs, title), seeks_table(throughputs)
 
 
 PRESENTATION: Final = Presentation(

@@ -8,7 +8,7 @@ from pagecast.comparison.tables import percent
 from pagecast.report.document import Table
 from pagecast.studies.kernel_law.law import REAL_TOLERANCE
 from pagecast.studies.kernel_law.outcome import KernelLawOutcome
-from pagecast.studies.kernel_law.throughput import Throughput, by_limit
+from pagecast.studies.kernel_law.throughput import Throughput, by_kind, by_limit
 
 __all__ = ["law_table", "seeks_table", "throughput_table"]
 
@@ -51,9 +51,9 @@ def _count(of: Iterable[bool]) -> str:
     return f"{sum(found)} of {len(found)}"
 
 
-def throughput_table(outcome: KernelLawOutcome) -> Table:
+def throughput_table(throughputs: Sequence[Throughput], title: str) -> Table:
     """Make the table of throughputs by limit, number of writers and file system."""
-    groups = by_limit(outcome.throughputs)
+    groups = by_limit(throughputs)
     filesystems = sorted({filesystem for _, _, filesystem in groups})
     lines: list[Sequence[str] | None] = []
     for limit, writers in dict.fromkeys((limit, writers) for limit, writers, _ in groups):
@@ -64,7 +64,7 @@ def throughput_table(outcome: KernelLawOutcome) -> Table:
         published = (_mean(found) for found in of.values())
         lines.append((str(limit), str(writers), *published, f"{np.mean(forecasts):.2f}"))
     return Table(
-        title="Written back, as a part of the most of the same disk and file system",
+        title=title,
         columns=("limit, MiB", "writers", *(f"{name}\npublished" for name in filesystems), "forecast"),
         rows=lines,
         text_columns=0,
@@ -76,20 +76,18 @@ def _mean(found: Sequence[Throughput]) -> str:
     return f"{np.mean([one.case.published for one in found]):.2f}" if found else ""
 
 
-def seeks_table(outcome: KernelLawOutcome) -> Table:
-    """Make the table of differences where the disk has one stream to write, and where it must seek."""
-    kinds = {
-        "one stream: one writer or btrfs, limit of 8 MiB or more": True,
-        "several files, or a limit of 1 MiB": False,
-    }
+def seeks_table(throughputs: Sequence[Throughput]) -> Table:
+    """Make the table of differences by what the disks have to write."""
     rows = []
-    for text, has_no_seeks in kinds.items():
-        of = [one.difference for one in outcome.throughputs if one.case.has_no_seeks == has_no_seeks]
-        if of:
-            rows.append((text, percent(float(np.mean(np.abs(of)))), percent(float(np.max(of))), str(len(of))))
+    for kind, of in by_kind(throughputs).items():
+        away = [one.difference for one in of]
+        # `no-cache` and `endless-cache` keep the disk busy.
+        rivals = [abs(1 - one.case.published) for one in of]
+        numbers = (np.mean(np.abs(away)), np.mean(away), np.max(np.abs(away)), np.mean(rivals))
+        rows.append((kind, *(percent(float(number)) for number in numbers), str(len(of))))
     return Table(
         title="Forecast less published, in % of the most",
-        columns=("what the disk writes", "mean", "greatest", "cases"),
+        columns=("what the disk writes", "mean", "mean with its sign", "greatest", "always busy", "cases"),
         rows=rows,
         text_columns=1,
     )

@@ -1,5 +1,6 @@
 """Hold the throttling law against published events, limits and throughputs."""
 
+from pathlib import Path
 from typing import Final
 
 from pagecast.comparison.rows import Row
@@ -15,7 +16,7 @@ __all__ = ["STUDY"]
 MODEL: Final = "kernel"
 """The law is that of one model."""
 
-MACHINE: Final = "one disk of 60 MiB/s"
+MACHINE: Final = "disks that turn 7200 times a minute"
 
 
 def _forecast(asked: Asked) -> KernelLawOutcome:
@@ -31,11 +32,8 @@ def _forecast(asked: Asked) -> KernelLawOutcome:
     has_law = "law" in asked.experiments
     events = law.events(asked.data) if has_law else []
     thresholds = law.thresholds(asked.data) if has_law else []
-    found = throughput.cases(asked.data) if "throughput" in asked.experiments else []
-    throughputs = []
-    for done, one in enumerate(throughput.forecast(found, asked.overrides, asked.simulate)):
-        asked.tell(done / len(found), f"{one.case.filesystem}, {one.case.writers} writers")
-        throughputs.append(one)
+    eras = [experiment for experiment in throughput.ERAS if experiment in asked.experiments]
+    throughputs = {experiment: _throughputs(asked, asked.data, experiment) for experiment in eras}
     asked.tell(1.0, "")
     return KernelLawOutcome(
         presentation=PRESENTATION,
@@ -43,18 +41,33 @@ def _forecast(asked: Asked) -> KernelLawOutcome:
         models=asked.models,
         events=tuple(events),
         thresholds=tuple(thresholds),
-        throughputs=tuple(throughputs),
-        rows=tuple(map(_row, throughputs)),
+        throughputs=throughputs.get("throughput", ()),
+        foreground=throughputs.get("foreground", ()),
+        rows=tuple(_row(experiment, one) for experiment, found in throughputs.items() for one in found),
         provenance=asked.provenance(
-            {("throughput", MACHINE): throughputs[0].machine_hash} if throughputs else {}
+            {
+                (experiment, MACHINE): found[0].machine_hash
+                for experiment, found in throughputs.items()
+                if found
+            }
         ),
     )
 
 
-def _row(one: Throughput) -> Row:
+def _throughputs(asked: Asked, data: Path, experiment: str) -> tuple[Throughput, ...]:
+    """Simulate the published cases of an experiment."""
+    found = throughput.cases(data, experiment)
+    throughputs = []
+    for done, one in enumerate(throughput.forecast(found, asked.overrides, asked.simulate)):
+        asked.tell(done / len(found), f"{one.case.filesystem}, {one.case.writers} writers")
+        throughputs.append(one)
+    return tuple(throughputs)
+
+
+def _row(experiment: str, one: Throughput) -> Row:
     seconds = 1024 / one.case.most_mib_per_s
     return Row(
-        "throughput",
+        experiment,
         one.case.name,
         repetition=None,
         process=None,
@@ -70,7 +83,7 @@ def _row(one: Throughput) -> Row:
 STUDY: Final = Study(
     name="kernel-law",
     source="messages on kernel mailing lists, 2010 to 2025, named in the tables of --data",
-    experiments=("law", "throughput"),
+    experiments=("law", "throughput", "foreground"),
     models=(MODEL,),
     forecast=_forecast,
     simulate=simulate_case,

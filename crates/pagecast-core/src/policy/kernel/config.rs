@@ -30,7 +30,7 @@ impl Config {
         host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
         Self {
             rules: Rules::of(host.kernel.version),
-            prices: Prices::of(&host.memory.cost),
+            prices: Prices::of(&host.memory.cost, host.memory.l2),
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
             host,

@@ -39,8 +39,9 @@ use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
+use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Actions, Call, Integrity, OperationId, Outcome, Request};
+use crate::policy::{Actions, Behind, Call, Integrity, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
@@ -201,11 +202,25 @@ impl Kernel {
         let is_due = |device: &&mut Device| device.next_event().is_some_and(|next| next <= now);
         while let Some(device) = self.block.devices.get_mut(at).filter(is_due) {
             for RequestId(number) in device.advance(now) {
-                drive(&mut self.context(now, out), OperationId(number as u32));
+                let operation = OperationId(number as u32);
+                self.note_request(now, at, operation, out);
+                drive(&mut self.context(now, out), operation);
             }
             let device = self.block.devices.get_mut(at).expect("it was just there");
             device.resume(now, &mut self.ext4.cpus);
         }
+    }
+
+    /// Notes that the requests of a direct operation are complete: whom they waited behind before they were served, and who waited for them.
+    fn note_request(&mut self, now: Nanos, at: usize, operation: OperationId, out: &mut Actions) {
+        let Some(task) = self.tasks.get(operation) else { return };
+        let (file, since) = (task.file().id, task.since);
+        let part = if task.writes_past() { Part::DeviceWrite } else { Part::DeviceRead };
+        let served = Nanos(now.0.saturating_sub(self.config.host.disks[at].service.0));
+        for behind in self.block.turns.behind(at, (since, served.max(since)), operation, None) {
+            out.waited(operation, part, behind);
+        }
+        self.block.turns.serve(at, (since, now), operation, file);
     }
 
     /// Wakes the tasks whose requests the device has completed.
@@ -256,15 +271,18 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
         Call::Write { file, offset, bytes, through: false, dontcache: true, piece } => {
+            cx.block.turns.note_writer(file.id, request.operation);
             let at = (offset, bytes, piece);
             begin_synchronous(cx, request, file, at, Integrity::Data);
         }
         Call::Write { file, offset, bytes, through, piece, .. } => {
+            cx.block.turns.note_writer(file.id, request.operation);
             cx.ext4.note_write(cx.now, &file, offset + bytes.0);
             let kind = if through { Kind::WriteThrough } else { Kind::Write };
             begin_task(cx, request, kind, Some(file), (offset, bytes, piece));
         }
         Call::WriteSync { file, offset, bytes, piece, durable } => {
+            cx.block.turns.note_writer(file.id, request.operation);
             begin_synchronous(cx, request, file, (offset, bytes, piece), durable);
         }
         Call::ReadDirect { file, offset, bytes, fresh, piece } => {
@@ -297,6 +315,9 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::Mapped { file, offset, bytes, writes, .. } => {
             let kind = if writes { Kind::Write } else { Kind::Read { fresh: false } };
+            if writes {
+                cx.block.turns.note_writer(file.id, request.operation);
+            }
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
@@ -424,8 +445,21 @@ fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
     if task.stage == Stage::Room {
         task.stage = Stage::Start;
     }
-    task.outcome.parts.add(part, cx.now - task.since);
+    let since = task.since;
+    task.outcome.parts.add(part, cx.now - since);
+    tell_waited(cx, operation, (part, since));
     drive(cx, operation);
+}
+
+/// Says whom an operation of a process has waited behind from an instant to now.
+fn tell_waited(cx: &mut Context<'_>, operation: OperationId, (part, since): (Part, Nanos)) {
+    let device = match &cx.tasks[operation].file {
+        Some(file) if operation.0 & AHEAD == 0 => file.device,
+        _ => return,
+    };
+    for behind in cx.block.behind(device, (since, cx.now), operation) {
+        cx.out.waited(operation, part, behind);
+    }
 }
 
 /// Ends a run that has moved all its bytes.
@@ -454,9 +488,23 @@ pub fn run_ended(cx: &mut Context<'_>, operation: OperationId, done: &Completion
     cx.flushers.wake_flushers(cx.pages, cx.write_back, cx.tasks, cx.now);
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.charge(done.parts, &cost);
+    tell_throttled(cx, operation, done);
     settle_others(cx, operation);
     leave_ahead(cx, operation);
     drive(cx, operation);
+}
+
+/// Says for whom a device wrote while it held a writer back, in proportion to the time of the run that this took.
+fn tell_throttled(cx: &mut Context<'_>, operation: OperationId, done: &Completion) {
+    let (held, all) = (done.parts.get(Part::Throttled), done.parts.total());
+    if held == Nanos::ZERO || operation.0 & AHEAD != 0 {
+        return;
+    }
+    let device = cx.config.device_of(cx.tasks[operation].wb);
+    let share = |time: Nanos| Nanos((u128::from(time.0) * u128::from(held.0) / u128::from(all.0)) as u64);
+    for behind in cx.block.behind(device, (cx.now - all, cx.now), operation) {
+        cx.out.waited(operation, Part::Throttled, Behind { time: share(behind.time), ..behind });
+    }
 }
 
 /// Steps followers whose bytes have come, or that have no task to follow any more.

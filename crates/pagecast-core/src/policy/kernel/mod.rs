@@ -146,10 +146,11 @@ use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
 use super::{
-    Actions, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Setting, Undisturbed,
+    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request,
+    Setting, Undisturbed,
 };
 use crate::flow::{Completion, Progress};
-use crate::result::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
+use crate::result::{AtRisk, CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 use crate::workload::IoPriority;
 
@@ -360,6 +361,18 @@ impl Policy for Kernel {
         let [cached, dirty, active] =
             [lists.of_file(file), self.pages.dirty().of_file(file), lists.active_of_file(file)];
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
+    }
+
+    fn disk_load(&self, disk: usize) -> DiskLoad {
+        DiskLoad { flushes: self.ext4.flushes[disk], ..self.block.load(disk) }
+    }
+
+    fn watch_risk(&mut self) {
+        self.ext4.watch_risk();
+    }
+
+    fn at_risk(&mut self, now: Nanos, disk: usize) -> Option<AtRisk> {
+        Some(self.ext4.at_risk(&self.pages, now, DeviceId(disk as u32)))
     }
 
     fn cgroups(&self) -> Vec<CgroupLevels> {

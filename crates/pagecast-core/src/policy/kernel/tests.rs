@@ -86,7 +86,7 @@ pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
 pub fn reconfigure(kernel: &mut Kernel, change: impl FnOnce(&mut Config)) {
     let mut config = Config::clone(&kernel.config);
     change(&mut config);
-    config.prices = Prices::of(&config.host.memory.cost);
+    config.prices = Prices::of(&config.host.memory.cost, config.host.memory.l2);
     let config = Arc::new(config);
     let Kernel { pages, write_back, flushers, block, ext4, caps, .. } = kernel;
     for each in [

@@ -5,6 +5,12 @@
 /// The rules of one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
+    /// A writer over its limit writes back by itself, instead of pausing by the law (before 3.2, "writeback: IO-less balance_dirty_pages()").
+    pub writes_in_foreground: bool,
+    /// A device is over the background threshold by its own part of it, too (since 3.2, "writeback: per-bdi background threshold").
+    pub devices_have_background: bool,
+    /// A visit of the flusher is half a second of writing (since 3.1, "writeback: scale IO chunk size up to half device bandwidth").
+    pub chunk_follows_bandwidth: bool,
     /// The rounding of `vm.dirty_ratio` to pages.
     pub rounding: Rounding,
     /// A floor under an idle device's share of the limit (since 6.14), instead of one in the position ratio only.
@@ -37,9 +43,13 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The rules of a version, as a machine has it: 2.6.27 is (2, 27).
     pub fn of(version: (u32, u32)) -> Self {
         let rounding = if version < (4, 7) { Rounding::Plain } else { Rounding::FourThousandNinetySixths };
         Self {
+            writes_in_foreground: version < (3, 2),
+            devices_have_background: version >= (3, 2),
+            chunk_follows_bandwidth: version >= (3, 1),
             rounding,
             share_has_floor: version >= (6, 14),
             requeue_has_cutoff: version >= (6, 10),
@@ -96,9 +106,12 @@ mod tests {
     use super::*;
 
     /// The rules in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 16] {
+    fn in_force(version: (u32, u32)) -> [bool; 19] {
         let rules = Rules::of(version);
         [
+            rules.chunk_follows_bandwidth,
+            !rules.writes_in_foreground,
+            rules.devices_have_background,
             rules.two_lists.remembers_evicted,
             rules.rounding == Rounding::FourThousandNinetySixths,
             rules.two_lists.ratio_grows,
@@ -122,6 +135,9 @@ mod tests {
     #[test]
     fn each_version_has_the_rules_of_those_before_and_its_own() {
         let first = [
+            (3, 1),
+            (3, 2),
+            (3, 2),
             (3, 15),
             (4, 7),
             (4, 7),
@@ -139,7 +155,9 @@ mod tests {
             (6, 16),
             (6, 18),
         ];
-        for version in [(3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)] {
+        for version in
+            [(2, 27), (3, 0), (3, 14), (4, 6), (4, 10), (4, 18), (5, 15), (6, 9), (6, 11), (6, 13), (6, 18)]
+        {
             assert_eq!(in_force(version), first.map(|first| first <= version), "{version:?}");
         }
         for version in first {

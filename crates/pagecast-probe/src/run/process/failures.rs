@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 
 use pagecast_core::error::{Blame, SimulationError};
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{Action, OpenFlag};
+use pagecast_core::workload::{Action, Fd, OpenFlag};
 
-use super::{Done, Runner};
+use super::{Done, Handle, Runner};
 use crate::io::{Cause, Failure, Offsets, Streams, Transfer};
 use crate::run::error::{RunError, blame};
 use crate::run::gate::Stopped;
@@ -32,36 +32,41 @@ impl From<Stopped> for Halt {
 
 impl<I: Streams> Runner<'_, I> {
     /// A transfer has not moved all of its bytes.
-    pub(super) fn not_moved(&self, step: &Step, what: &Transfer<'_>, failure: Failure) -> Halt {
+    pub(super) fn not_moved(
+        &self,
+        step: &Step,
+        handle: &Handle<I::File>,
+        what: &Transfer<'_>,
+        failure: Failure,
+    ) -> Halt {
         match failure.cause {
             Cause::Stopped => Halt::Stopped,
             // It became shorter meanwhile.
-            Cause::EndOfFile => match self.length(step) {
+            Cause::EndOfFile => match self.length(step, handle) {
                 Ok(length) => {
                     let Offsets::From(offset) = what.offsets else { unreachable!("a run gives no list") };
                     self.beyond_end(step, &Done { offset, bytes: what.bytes, ..Done::default() }, length)
                 }
                 Err(halt) => halt,
             },
-            Cause::Failed(error) => {
-                let flags = self.handles[&super::key(step)].flags;
-                match error.raw_os_error() {
-                    Some(libc::EINVAL) if flags.is_direct() => self.unaligned(step, what),
-                    Some(libc::EOPNOTSUPP) if flags.has(OpenFlag::DontCache) => self.not_supported(step),
-                    _ => self.failed(step, error),
-                }
-            }
+            Cause::Failed(error) => match error.raw_os_error() {
+                Some(libc::EINVAL) if handle.flags.is_direct() => self.unaligned(step, what),
+                Some(libc::EOPNOTSUPP) if handle.flags.has(OpenFlag::DontCache) => self.not_supported(step),
+                _ => self.failed(step, error),
+            },
         }
     }
 
     /// Nobody has opened the descriptor of a step, or it is closed again.
-    pub(super) fn not_open(&self, step: &Step) -> Halt {
-        self.failed(step, io::Error::from_raw_os_error(libc::EBADF))
+    pub(super) fn not_open(&self, step: &Step, fd: Fd) -> Halt {
+        let (at, operation) = (self.blame(step), step.operation.action.name());
+        let path = self.path(step).expect("a descriptor is a file's");
+        self.workload(SimulationError::NotOpen { at, operation, path, fd: fd.0 })
     }
 
     /// The path of the file that a step is about, if it is about one.
     pub(super) fn path(&self, step: &Step) -> Option<Arc<str>> {
-        self.shared.plan.files.get(step.file as usize).map(|file| file.path.clone())
+        step.file.as_ref().map(|file| file.path.clone())
     }
 
     /// Where the scenario says it, of which process it is, and what time it is for that.
@@ -125,7 +130,7 @@ impl<I: Streams> Runner<'_, I> {
     }
 
     /// This process ends here, and with it all others.
-    fn halt(&self, error: RunError) -> Halt {
+    pub(super) fn halt(&self, error: RunError) -> Halt {
         // The others need not wait until this one is gone. What fails after a stop fails because of it.
         match self.shared.gate.stop.swap(true, Ordering::Relaxed) {
             true => Halt::Stopped,

@@ -10,13 +10,16 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{MapAdvice, MappedCall};
 
-use super::{Done, Halt, Runner};
+use super::{Done, Halt, Handle, Runner};
 use crate::io::{Direction, Io, Memory, Streams};
-use crate::run::plan::{PlannedProcess, Step};
+use crate::run::plan::Step;
 
-/// The memory of a process that bytes of mappings are copied from and to, if it has any.
-pub(super) fn memory(process: &PlannedProcess) -> io::Result<Option<Memory>> {
-    let memory = NonZero::new(process.mapping_memory()).map(Memory::new).transpose()?;
+/// Memory for a program that touches mappings and did not say so before.
+const PIECE: usize = 1 << 20;
+
+/// The memory of a process that bytes of mappings are copied from and to, if it has any: of this length.
+pub(super) fn memory(length: usize) -> io::Result<Option<Memory>> {
+    let memory = NonZero::new(length).map(Memory::new).transpose()?;
     Ok(memory.map(|mut memory| {
         memory.fill_with_noise();
         memory
@@ -41,13 +44,14 @@ fn pages_of(done: &Done) -> Option<(u64, u64, NonZero<usize>)> {
 
 impl<I: Streams> Runner<'_, I> {
     /// Does an operation on a mapping.
-    pub(super) fn on_mapping(&mut self, step: &Step, call: MappedCall) -> Result<Done, Halt> {
+    pub(super) fn on_mapping(&mut self, step: &Step, file: u32, call: MappedCall) -> Result<Done, Halt> {
         if call == MappedCall::Unmap {
-            self.mappings.remove(&step.file);
+            self.mappings.remove(&file);
             return Ok(Done::default());
         }
-        let flags = self.handle(step, step.file, false)?;
-        let length = self.length(step)?;
+        let handle = self.handle(step, false)?;
+        let flags = handle.flags;
+        let length = self.length(step, &handle)?;
         let (offset, bytes) = call.part();
         let bytes = bytes.map_or(length.saturating_sub(offset), |bytes| bytes.0);
         let done = Done { offset, bytes, flags, ..Done::default() };
@@ -55,14 +59,14 @@ impl<I: Streams> Runner<'_, I> {
             MappedCall::Map | MappedCall::Unmap => {
                 // An empty file cannot be mapped, and nothing of it be touched.
                 if let Some(all) = NonZero::new(length as usize) {
-                    let mapped = self.map(step, 0, all)?;
-                    self.mappings.insert(step.file, Staying { mapped, length, advice: MapAdvice::Normal });
+                    let mapped = self.map(step, &handle, 0, all)?;
+                    self.mappings.insert(file, Staying { mapped, length, advice: MapAdvice::Normal });
                 }
                 return Ok(Done::default());
             }
             MappedCall::Sync { is_async, .. } => {
                 let Some((from, _, all)) = pages_of(&done) else { return Ok(Done::default()) };
-                let synced = self.shared.io.sync_mapped(&self.map(step, from, all)?, is_async);
+                let synced = self.shared.io.sync_mapped(&self.map(step, &handle, from, all)?, is_async);
                 synced.map_err(|error| self.failed(step, error))?;
                 return Ok(Done { flags, ..Done::default() });
             }
@@ -75,18 +79,18 @@ impl<I: Streams> Runner<'_, I> {
             return Err(self.workload(SimulationError::beyond_mapping(self.blame(step), action, sizes)));
         }
         let Some((from, before, all)) = pages_of(&done) else { return Ok(done) };
-        let stays = self.mappings.get(&step.file).is_some_and(|staying| offset + bytes <= staying.length);
-        let staying = if stays { self.mappings.remove(&step.file) } else { None };
+        let stays = self.mappings.get(&file).is_some_and(|staying| offset + bytes <= staying.length);
+        let staying = if stays { self.mappings.remove(&file) } else { None };
         let (mut staying, before) = match staying {
             Some(staying) => (staying, offset),
             None => {
-                let mapped = self.map(step, from, all)?;
+                let mapped = self.map(step, &handle, from, all)?;
                 (Staying { mapped, length: 0, advice: MapAdvice::Normal }, before)
             }
         };
         let touched = self.touch(step, &mut staying, direction, advice, before, bytes);
         if staying.length > 0 {
-            self.mappings.insert(step.file, staying);
+            self.mappings.insert(file, staying);
         }
         touched.map(|()| done)
     }
@@ -106,7 +110,11 @@ impl<I: Streams> Runner<'_, I> {
             io.advise_mapped(&staying.mapped, advice).map_err(|error| self.failed(step, error))?;
             staying.advice = advice;
         }
-        let memory = self.mapping_memory.as_mut().expect("who touches mappings has memory for it");
+        if self.mapping_memory.is_none() {
+            // It did not say so when it was asked before.
+            self.mapping_memory = memory(PIECE).map_err(|error| self.failed(step, error))?;
+        }
+        let memory = self.mapping_memory.as_mut().expect("it was taken");
         let piece = memory.length() as u64;
         for at in (0..bytes).step_by(memory.length()) {
             if self.shared.gate.is_stopped() {
@@ -118,8 +126,14 @@ impl<I: Streams> Runner<'_, I> {
         Ok(())
     }
 
-    fn map(&self, step: &Step, from: u64, length: NonZero<usize>) -> Result<I::Mapped, Halt> {
-        let mapped = self.shared.io.map(self.file(step), from, length);
+    fn map(
+        &self,
+        step: &Step,
+        handle: &Handle<I::File>,
+        from: u64,
+        length: NonZero<usize>,
+    ) -> Result<I::Mapped, Halt> {
+        let mapped = self.shared.io.map(&handle.file, from, length);
         mapped.map_err(|error| self.failed(step, error))
     }
 }
@@ -149,14 +163,15 @@ mod tests {
             on("/data/f", MappedCall::Read { offset: 0, bytes: None, advice: ADVICE }),
             on("/data/f", MappedCall::Write { offset: 5000, bytes: Some(Bytes(7)), advice: ADVICE }),
         );
-        let actions = [read.clone(), write.clone(), sync(true), sync(false)];
+        let actions = [read, write, sync(true), sync(false)];
         let rows = run(costs, &[file("/data/f", 3 << 20)], &actions).unwrap();
         let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
         let all = (3 << 20) + 3 * 1000;
         assert_eq!(seen, [(0, 3 << 20, all), (5000, 7, 1007), (0, 0, 0), (0, 0, 5_000_000)]);
-        assert_eq!((rows[0].served(&read), rows[1].served(&write)), ((0, 3 << 20), (7, 0)));
-        assert_eq!(rows[3].parts(&actions[3]).get(Part::DeviceWrite), Nanos(5_000_000));
-        assert_eq!(rows[1].parts(&write).get(Part::DeviceRead), Nanos::ZERO);
+        let served = |at: usize| (rows[at].from_cache, rows[at].from_device);
+        assert_eq!((served(0), served(1)), ((0, 3 << 20), (7, 0)));
+        assert_eq!(rows[3].parts().get(Part::DeviceWrite), Nanos(5_000_000));
+        assert_eq!(rows[1].parts().get(Part::DeviceRead), Nanos::ZERO);
     }
 
     #[test]

@@ -48,19 +48,20 @@ struct Made {
 impl<I: Streams> Runner<'_, I> {
     /// Makes all calls of a pattern, which is the operation with this number.
     pub(super) fn pattern(&mut self, index: u32, step: &Step, pattern: &Pattern) -> Result<Done, Halt> {
-        let flags = self.handle(step, step.file, pattern.write_share > 0.0)?;
-        let size = Bytes(self.length(step)?);
+        let handle = self.handle(step, pattern.write_share > 0.0)?;
+        let flags = handle.flags;
+        let size = Bytes(self.length(step, &handle)?);
         let start = self.shared.io.now();
         let making = Making {
             shared: self.shared,
-            file: &self.handles[&super::key(step)].file,
+            file: &handle.file,
             flags,
             has_failed: AtomicBool::new(false),
             calls: Mutex::new(Calls::of_process(pattern, size, 0, &self.process.name, index)),
             zero: self.zero,
             start,
             until: pattern.time.map_or(Nanos(u64::MAX), |time| start + time),
-            key: (self.at as u32, step.file),
+            key: (self.at as u32, step.number()),
         };
         let made = match pattern.depth {
             ..=1 => vec![making.make(&mut self.buffer)],
@@ -72,9 +73,9 @@ impl<I: Streams> Runner<'_, I> {
         let mut done = Done { offset: pattern.offset, flags, ..Done::default() };
         for one in made {
             if let Some((call, failure)) = one.failed {
-                return Err(self.not_moved(step, &transfer_of(&call, call.offset), failure));
+                return Err(self.not_moved(step, &handle, &transfer_of(&call, call.offset), failure));
             }
-            self.counted.summary.add_all(one.summary);
+            self.recorded.counted.summary.add_all(one.summary);
             done.bytes += one.bytes;
             if pattern.depth <= 1 {
                 done.slept += one.slept;
@@ -82,14 +83,15 @@ impl<I: Streams> Runner<'_, I> {
                 done.device_read += one.device_read;
             }
         }
-        self.counted.by_calls.insert((self.at as u32, index));
+        self.recorded.counted.by_calls.insert((self.at as u32, index));
         Ok(done)
     }
 
     /// As many threads as calls are under way at once.
     fn make_at_once(&self, step: &Step, making: &Making<'_, I>, depth: u32) -> Result<Vec<Made>, Halt> {
         let failed = |error| self.failed(step, error);
-        let memories = (0..depth).map(|_| Memory::new(self.process.buffer())).collect::<Result<Vec<_>, _>>();
+        let memories =
+            (0..depth).map(|_| Memory::new(self.process.survey.buffer())).collect::<Result<Vec<_>, _>>();
         let memories = memories.map_err(failed)?;
         std::thread::scope(|scope| {
             let begin = |mut memory: Memory| {

@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Done, Halt, Runner};
 use crate::io::{Memory, Open, StreamCall, Streams};
-use crate::run::plan::{PlannedProcess, Step};
+use crate::run::names::NamedFile;
+use crate::run::plan::Step;
+use crate::run::survey::Survey;
 
 /// A stream that is open.
 struct OpenStream<I: Streams> {
@@ -39,8 +41,8 @@ impl<I: Streams> ProcessStreams<I> {
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn new(process: &PlannedProcess) -> io::Result<Self> {
-        let memory = NonZero::new(process.stream_memory()).map(Memory::new).transpose()?.map(|mut memory| {
+    pub fn new(survey: &Survey) -> io::Result<Self> {
+        let memory = NonZero::new(survey.stream_memory).map(Memory::new).transpose()?.map(|mut memory| {
             memory.fill_with_noise();
             memory
         });
@@ -75,9 +77,14 @@ impl From<io::Error> for Trouble {
 
 impl<I: Streams> Runner<'_, I> {
     /// Does an operation on a stream.
-    pub(super) fn on_stream(&mut self, step: &Step, call: LibraryCall) -> Result<Done, Halt> {
+    pub(super) fn on_stream(
+        &mut self,
+        step: &Step,
+        file: &NamedFile,
+        call: LibraryCall,
+    ) -> Result<Done, Halt> {
         let done = match call {
-            LibraryCall::Open { mode, buffer, .. } => self.open_stream(step, mode, buffer),
+            LibraryCall::Open { mode, buffer, .. } => self.open_stream(step, file, mode, buffer),
             LibraryCall::SetBuffer { buffer } => self.set_buffer(step, buffer),
             LibraryCall::Write { offset, bytes, call } => {
                 self.move_by_stream(step, Direction::Write, offset, Some(bytes), call)
@@ -104,16 +111,23 @@ impl<I: Streams> Runner<'_, I> {
         })
     }
 
-    fn open_stream(&mut self, step: &Step, mode: Mode, buffer: Option<Bytes>) -> Result<Done, Trouble> {
-        if self.streams.open.contains_key(&step.file) {
+    fn open_stream(
+        &mut self,
+        step: &Step,
+        named: &NamedFile,
+        mode: Mode,
+        buffer: Option<Bytes>,
+    ) -> Result<Done, Trouble> {
+        if self.streams.open.contains_key(&named.number) {
             return Err(Refusal::IsOpen.into());
         }
         let io = self.shared.io;
-        let within = &self.shared.plan.files[step.file as usize].within;
-        let stream = io.open_stream(within, mode)?;
+        let within = &named.within;
+        let open = || io.open_stream(within, mode);
+        let stream = if mode.creates() { self.in_directory(within, open)? } else { open()? };
         let file = io.open(within, Open::default())?;
         let rules = Stream::new(pagecast_core::stdio::Library::C, mode, None)?;
-        self.streams.open.insert(step.file, OpenStream { stream, file, mode, rules, position: 0 });
+        self.streams.open.insert(named.number, OpenStream { stream, file, mode, rules, position: 0 });
         match buffer {
             Some(buffer) => self.set_buffer(step, buffer),
             None => Ok(Done::default()),
@@ -122,7 +136,7 @@ impl<I: Streams> Runner<'_, I> {
 
     /// The stream of a step, and the memory of all.
     fn stream_of(&mut self, step: &Step) -> Result<(&mut OpenStream<I>, &mut Memory), Trouble> {
-        let open = self.streams.open.get_mut(&step.file).ok_or(Refusal::NotOpen)?;
+        let open = self.streams.open.get_mut(&step.number()).ok_or(Refusal::NotOpen)?;
         // What moves nothing is not asked for memory.
         let memory = self.streams.memory.as_mut().unwrap_or(&mut self.buffer);
         Ok((open, memory))
@@ -157,7 +171,7 @@ impl<I: Streams> Runner<'_, I> {
         let io = self.shared.io;
         let (open, memory) = self.stream_of(step)?;
         let closed = io.call(&mut open.stream, memory, StreamCall::Close);
-        self.streams.forget(step.file);
+        self.streams.forget(step.number());
         Ok(closed.map(|()| Done::default())?)
     }
 
@@ -237,21 +251,9 @@ mod tests {
 
     #[test]
     fn a_call_has_its_bytes_in_one_piece() {
-        let of = |actions: &[Action]| plan(&[], &[process("p", &[], actions)]).processes[0].stream_memory();
+        let of =
+            |actions: &[Action]| plan(&[], &[process("p", &[], actions)]).processes[0].survey.stream_memory;
         assert_eq!(of(&[open(Mode::Write), put(5000, None, Some(512)), put(9000, None, None)]), 9000);
         assert_eq!(of(&[write("/data/g", 50, None)]), 0);
-    }
-
-    #[test]
-    fn streams_that_are_open_at_the_end_are_closed_the_last_one_first() {
-        let other = Action::Stream {
-            path: "/data/f".into(),
-            call: LibraryCall::Open { mode: Mode::Write, library: Library::C, buffer: None },
-        };
-        let plan = plan(&[], &[process("p", &[], &[open(Mode::Write), other, Action::Exit, Action::Sync])]);
-        let steps = &plan.processes[0].steps;
-        let closed =
-            |at: usize| (steps[at].operation.action.name(), &**steps[at].operation.action.path().unwrap());
-        assert_eq!((steps.len(), closed(2), closed(3)), (4, ("fclose", "/data/f"), ("fclose", "/data/g")));
     }
 }

@@ -7,7 +7,9 @@ use crate::run::error::RunError;
 use crate::run::plan::Job;
 use crate::run::testing::{file, job, process, read, write};
 use pagecast_core::result::Part;
-use pagecast_core::workload::{AsyncBy, CopyBy, Fd, InitialFile, Operation, Order, Pattern, Process};
+use pagecast_core::workload::{
+    AsyncBy, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, OpenFlags, Operation, Order, Pattern, Process,
+};
 use std::path::Path;
 
 /// The rows of a single process on a mock whose files are as they should be before.
@@ -17,6 +19,10 @@ pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Ve
 
 /// All that a process has done.
 type Ran = (Vec<Row>, Vec<CallRow>, Counted);
+
+fn ran(done: Finished) -> Ran {
+    (done.rows, done.calls, done.counted)
+}
 
 fn run_timed(
     costs: Costs,
@@ -41,13 +47,15 @@ fn run_process(
         let made = mock.open(Path::new(path), Open { create: true, ..Open::default() }).unwrap();
         mock.set_length(&made, file.size.0).unwrap();
     }
-    let (slots, gate, in_use) = (Files::new(plan.files.len()), Gate::new(&plan), InUse::new(&plan));
+    let (slots, gate, in_use) = (Files::new(plan.names.all().len()), Gate::new(&plan), InUse::new(&plan));
+    let tables = Tables::new(&plan);
     let (io, looks) = (&mock, &|_, _, _| {});
-    let shared = Shared { io, plan: &plan, files: &slots, gate: &gate, in_use: &in_use, looks };
+    let shared =
+        Shared { io, plan: &plan, files: &slots, tables: &tables, gate: &gate, in_use: &in_use, looks };
     let mut runner = Runner::new(&shared, 0).unwrap();
     gate.open(mock.now());
     match runner.run() {
-        Ok(()) => Ok(runner.into_done()),
+        Ok(()) => Ok(ran(runner.into_done())),
         Err(Halt::Failed(error)) => Err(error),
         Err(Halt::Stopped) => panic!("nobody stops it"),
     }
@@ -70,9 +78,9 @@ fn operations_follow_each_other_and_have_their_bytes() {
     let seen: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes, (row.end - row.start).0)).collect();
     // The mock's look at the processor's clock takes a microsecond, and that is between the operations.
     assert_eq!(seen, [(0, 4000, 8000), (0, 3000, 4000), (0, 0, 5_000_000), (3000, 10, 1010)]);
-    let (read, write) = (read("/data/f", None, None), write("/data/g", 1, None));
-    assert_eq!((rows[0].served(&read), rows[3].served(&write)), ((0, 4000), (10, 0)));
-    assert_eq!(rows[0].parts(&read).total(), rows[0].end - rows[0].start);
+    let served = |row: &Row| (row.from_cache, row.from_device);
+    assert_eq!((served(&rows[0]), served(&rows[3])), ((0, 4000), (10, 0)));
+    assert_eq!(rows[0].parts().total(), rows[0].end - rows[0].start);
     assert!(rows.windows(2).all(|pair| pair[0].end <= pair[1].start));
 }
 
@@ -103,28 +111,23 @@ fn waiting_is_called_by_what_is_waited_for() {
         flags: [flag].into_iter().collect(),
     };
     let used = Used { processor: Nanos(3), run_queue: Nanos(1), device_read: Bytes(3) };
-    let row = Row {
-        offset: 0,
-        bytes: 2,
-        flags: OpenFlags::default(),
-        start: Nanos(5),
-        end: Nanos(15),
-        slept: Nanos::ZERO,
-        used,
+    let row = |action: &Action| {
+        let done = Done { bytes: 2, ..Done::default() };
+        Row::new(action, (0, 0), &done, (Nanos(5), Nanos(15)), used)
     };
-    let parts = row.parts(&write("/data/f", 1, None));
+    let parts = row(&write("/data/f", 1, None)).parts();
     assert_eq!((parts.get(Part::CpuCopy), parts.get(Part::Throttled)), (Nanos(4), Nanos(6)));
-    assert_eq!(row.served(&read("/data/f", None, None)), (0, 2), "not more than was asked for");
+    let read = row(&read("/data/f", None, None));
+    assert_eq!((read.from_cache, read.from_device), (0, 2), "not more than was asked for");
     let rows = run(
         Costs { call_ns: 10, ..Costs::default() },
         &[file("/data/f", 512)],
         &[open(OpenFlag::Sync), write("/data/f", 512, None), Action::Sleep { time: Nanos(70_000_000) }],
     )
     .unwrap();
-    let write = write("/data/f", 512, None);
-    assert_eq!((rows[1].served(&write), rows[1].parts(&write).get(Part::Throttled)), ((0, 512), Nanos::ZERO));
-    let sleep = Action::Sleep { time: Nanos(1) };
-    assert_eq!(rows[2].parts(&sleep).get(Part::Sleep), Nanos(70_000_000));
+    let written = (rows[1].from_cache, rows[1].from_device);
+    assert_eq!((written, rows[1].parts().get(Part::Throttled)), ((0, 512), Nanos::ZERO));
+    assert_eq!(rows[2].parts().get(Part::Sleep), Nanos(70_000_000));
 }
 
 #[test]
@@ -177,8 +180,7 @@ fn a_copy_is_made_of_calls_of_its_size() {
         let rows = run(costs, &[file("/data/f", 1000)], &actions).unwrap();
         assert_eq!((rows[0].bytes, rows[1].bytes), (1000, 1000), "{by:?}");
         assert_eq!((rows[0].end - rows[0].start).0 / 1_000_000, calls, "{by:?}");
-        let (from_cache, from_device) = rows[0].served(&actions[0]);
-        assert_eq!(from_cache + from_device, 1000);
+        assert_eq!(rows[0].from_cache + rows[0].from_device, 1000);
     }
     let open = |flag| Action::Open {
         path: "/data/f".into(),
@@ -211,7 +213,7 @@ fn a_copy_is_made_of_calls_of_its_size() {
 #[test]
 fn a_computer_computes_for_as_long_as_it_should() {
     let rows = run(Costs::default(), &[], &[Action::Compute { time: Nanos(3_000_000) }]).unwrap();
-    let took = rows[0].parts(&Action::Compute { time: Nanos(1) }).get(Part::Compute).0;
+    let took = rows[0].parts().get(Part::Compute).0;
     assert!((3_000_000..3_100_000).contains(&took), "{took}");
 }
 
@@ -300,7 +302,7 @@ fn a_rate_and_a_time_end_a_pattern() {
         run_timed(Costs::default(), &[file("/data/f", 40_960)], std::slice::from_ref(&rated), None).unwrap();
     // Calls at 0, 10, ... 50 ms.
     assert_eq!(rows[0].bytes, 6 * 4096);
-    let parts = rows[0].parts(&rated);
+    let parts = rows[0].parts();
     assert_eq!(parts.total(), rows[0].end - rows[0].start);
     assert!(parts.get(Part::Sleep) > Nanos(40_000_000), "{parts:?}");
 }
@@ -334,7 +336,7 @@ fn a_descriptor_has_a_position_and_ends_with_its_file() {
     assert_eq!(moved[1..5], [(0, 60), (60, 40), (10, 5), (100, 0)]);
     assert_eq!((moved[6], moved[8]), ((90, 20), (0, 110)));
     let closed = [through(read_at(None, 1))];
-    assert!(run_operations(&closed).unwrap_err().to_string().contains("Bad file descriptor"));
+    assert!(run_operations(&closed).unwrap_err().to_string().contains("which is not open"));
 }
 
 #[test]
@@ -355,7 +357,7 @@ fn a_duplicate_shares_the_position_and_outlives_the_first() {
     let moved: Vec<_> = rows.iter().map(|row| (row.offset, row.bytes)).collect();
     assert_eq!((moved[2], moved[3], moved[5]), ((0, 30), (30, 30), (60, 40)));
     let of_none = run_operations(&[through(3, Action::Duplicate { path, to: Fd(1) })]);
-    assert!(of_none.unwrap_err().to_string().contains("Bad file descriptor"));
+    assert!(of_none.unwrap_err().to_string().contains("which is not open"));
 }
 
 fn read_at(offset: Option<u64>, bytes: u64) -> Action {
@@ -381,4 +383,138 @@ fn operations_at_once_have_rows_in_their_order() {
     assert_eq!((moved[7], moved[8]), ((0, 0), (100, 8)));
     let beyond = run_operations(&[at_once(read_at(Some(99), 5))]).unwrap_err().to_string();
     assert!(beyond.contains("/data/f"), "{beyond}");
+}
+
+fn name(action: Action) -> Operation {
+    action.into()
+}
+
+#[test]
+fn a_path_stands_for_the_file_that_has_the_name_by_then() {
+    let path = |path: &str| -> std::sync::Arc<str> { path.into() };
+    let operations = [
+        read_at(Some(0), 100).into(),
+        name(write("/data/g", 30, None)),
+        name(Action::Rename { path: path("/data/g"), to: path("/data/f") }),
+        name(read("/data/f", None, None)),
+        name(write("/data/g", 7, None)),
+        name(Action::Link { path: path("/data/g"), to: path("/data/h") }),
+        name(Action::Unlink { path: path("/data/g") }),
+        name(read("/data/h", None, None)),
+        name(Action::Stat { path: path("/data/nothing") }),
+    ];
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| (row.operation, row.bytes)).collect();
+    assert_eq!(moved[2..5], [("rename", 0), ("read", 30), ("write", 7)]);
+    assert_eq!(moved[7..], [("read", 7), ("stat", 0)]);
+    let twice =
+        [name(write("/data/g", 1, None)), name(Action::Link { path: path("/data/g"), to: path("/data/f") })];
+    let error = run_operations(&twice).unwrap_err().to_string();
+    assert!(error.contains("does a link to /data/f at"), "{error}");
+    let nothing = [name(Action::Rename { path: path("/data/x"), to: path("/data/y") })];
+    assert!(run_operations(&nothing).unwrap_err().to_string().contains("a rename of /data/x at"));
+}
+
+#[test]
+fn a_file_without_a_name_is_there_as_long_as_it_is_open() {
+    let through = |action: Action| Operation { fd: Some(Fd(3)), ..action.into() };
+    let path: std::sync::Arc<str> = "/data/f".into();
+    let open =
+        Action::Open { path: path.clone(), create: false, truncate: false, flags: OpenFlags::default() };
+    let copy = Action::Copy {
+        path: path.clone(),
+        to: "/data/g".into(),
+        by: CopyBy::CopyFileRange,
+        offset: 0,
+        bytes: None,
+        call: None,
+    };
+    let mapped = MappedCall::Read { offset: 0, bytes: None, advice: MapAdvice::Normal };
+    let operations = [
+        through(open),
+        Action::Unlink { path: path.clone() }.into(),
+        write("/data/f", 5, None).into(),
+        through(read_at(None, 100)),
+        through(copy),
+        through(Action::Mapped { path: path.clone(), call: mapped }),
+        through(Action::Close { path: path.clone() }),
+        read("/data/f", None, None).into(),
+        read("/data/g", None, None).into(),
+    ];
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| row.bytes).collect();
+    assert_eq!(moved, [0, 0, 5, 100, 100, 100, 0, 5, 100]);
+}
+
+#[test]
+fn processes_of_one_table_share_descriptors_and_the_last_one_closes_them() {
+    let path: std::sync::Arc<str> = "/data/f".into();
+    let through = |fd, action: Action| Operation { fd: Some(Fd(fd)), ..action.into() };
+    let open =
+        Action::Open { path: path.clone(), create: false, truncate: false, flags: OpenFlags::default() };
+    let of = |name: &str, table: Option<u32>, operations: Vec<Operation>| {
+        let mut one = process(name, &[], &[]);
+        (one.descriptors, one.program) = (table, std::sync::Arc::new(operations));
+        one
+    };
+    let event = || "go".into();
+    let first =
+        vec![through(3, open), through(3, read_at(None, 30)), Action::Signal { event: event() }.into()];
+    let wait: Operation = Action::Wait { event: event() }.into();
+    let second = vec![wait.clone(), through(3, read_at(None, 30))];
+    let stranger = vec![wait, through(3, read_at(None, 30))];
+    let processes = [of("a", Some(7), first), of("b", Some(7), second), of("c", None, stranger)];
+    let files = [file("/data/f", 100)];
+    let plan = Plan::of(&job(&files, &processes)).unwrap();
+    let mock = Mock::new(Costs::default());
+    let made = mock.open(Path::new("data/f"), Open { create: true, ..Open::default() }).unwrap();
+    mock.set_length(&made, 100).unwrap();
+    let (slots, gate, in_use) = (Files::new(1), Gate::new(&plan), InUse::new(&plan));
+    let (tables, looks) = (Tables::new(&plan), &|_, _, _| {});
+    let shared = Shared {
+        io: &mock,
+        plan: &plan,
+        files: &slots,
+        tables: &tables,
+        gate: &gate,
+        in_use: &in_use,
+        looks,
+    };
+    gate.open(mock.now());
+    let run = |at| {
+        let mut runner = Runner::new(&shared, at).unwrap();
+        runner.run().map(|()| runner.into_done().rows)
+    };
+    run(0).unwrap();
+    assert!(tables.get(0, Fd(3)).is_some(), "the other one may still use it");
+    let Err(Halt::Failed(error)) = run(2) else { panic!("it has a table of its own") };
+    assert!(error.to_string().contains("a read of /data/f through descriptor 3"), "{error}");
+    gate.stop.store(false, std::sync::atomic::Ordering::Relaxed);
+    let rows = run(1).unwrap();
+    assert_eq!((rows[1].offset, rows[1].bytes), (30, 30), "they share the position");
+    assert!(tables.get(0, Fd(3)).is_none());
+}
+
+#[test]
+fn a_process_goes_on_while_operations_are_under_way() {
+    let at_once = |action: Action| Operation { depth: std::num::NonZeroU32::new(3), ..action.into() };
+    let appended = |bytes| at_once(write("/data/f", bytes, None));
+    let operations = [
+        appended(10),
+        appended(20),
+        Action::Sleep { time: Nanos(5) }.into(),
+        at_once(Action::Fsync { path: "/data/f".into() }),
+        appended(30),
+        Action::Drain.into(),
+        read("/data/f", None, None).into(),
+    ];
+    let rows = run_operations(&operations).unwrap();
+    let moved: Vec<_> = rows.iter().map(|row| (row.operation, row.bytes)).collect();
+    let names = ["write", "write", "sleep", "fsync", "write", "drain", "read"];
+    assert_eq!(moved, names.into_iter().zip([10, 20, 0, 0, 30, 0, 160]).collect::<Vec<_>>());
+    assert_eq!(
+        (rows[0].offset, rows[1].offset, rows[4].offset),
+        (100, 110, 130),
+        "none is at the place of another"
+    );
 }

@@ -172,6 +172,11 @@ impl DirtyPages {
         self.wbs.get(wb.0 as usize).copied().unwrap_or_default()
     }
 
+    /// The number of wbs that have had dirty pages.
+    pub fn wbs(&self) -> usize {
+        self.wbs.len()
+    }
+
     /// Returns how many bytes of a file are dirty or under writeback, each once.
     pub fn of_file(&self, file: FileId) -> u64 {
         let inode = self.inodes.get(&file);

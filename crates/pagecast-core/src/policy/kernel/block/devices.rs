@@ -1,60 +1,31 @@
 //! Sends direct I/O request by request to disks whose machine says how long a request takes.
 //!
-//! The requests themselves are in `crate::block`. Files lie on a disk one behind the other, in the order in which they are used; a file of a
-//! mount without a file system is the disk itself. Left out: write-back and buffered reads, which are flows beside these requests.
+//! The requests themselves are in `crate::block`, their places in `layout`. Left out: write-back and buffered reads, which are flows beside
+//! these requests.
 
 use rustc_hash::FxHashMap;
 
-use crate::block::{Device, Direction, Request, RequestId, Service, Settings};
-use crate::machine::{Disk, FileSystem, Host, Mount, MountSource};
-use crate::policy::{FileId, FileView, OperationId};
+use crate::block::{Device, Direction, Mechanics, Request, RequestId, Service, Settings};
+use crate::machine::{Disk, Host};
+use crate::policy::kernel::block::layout::Layout;
+use crate::policy::{FileView, OperationId};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 use crate::workload::IoPriority;
 
 /// The disks of a host that serve requests, by the number of the disk.
 pub struct Devices {
     each: Vec<Option<Device>>,
-    layouts: Vec<Layout>,
+    pub(super) layouts: Vec<Layout>,
     priorities: FxHashMap<OperationId, IoPriority>,
-}
-
-/// The first byte of each file of a disk.
-#[derive(Debug, Default)]
-struct Layout {
-    is_raw: bool,
-    starts: FxHashMap<FileId, u64>,
-    end: u64,
-}
-
-impl Layout {
-    fn position(&mut self, file: &FileView, offset: u64, bytes: Bytes) -> u64 {
-        if self.is_raw {
-            return offset;
-        }
-        let size = file.size.0.max(offset + bytes.0);
-        let (starts, end) = (&mut self.starts, &mut self.end);
-        let start = *starts.entry(file.id).or_insert_with(|| {
-            let start = *end;
-            *end += size;
-            start
-        });
-        start + offset
-    }
 }
 
 impl Devices {
     /// Those of a host.
     pub fn of(host: &Host) -> Self {
         let submission = host.memory.cost.call;
-        let layout = |at: usize| {
-            let is_raw = |mount: &&Mount| {
-                mount.source == MountSource::Disk(at) && mount.file_system == FileSystem::Other
-            };
-            Layout { is_raw: host.mounts.iter().any(|mount| is_raw(&mount)), ..Layout::default() }
-        };
         Self {
             each: host.disks.iter().map(|disk| device_of(disk, submission)).collect(),
-            layouts: (0..host.disks.len()).map(layout).collect(),
+            layouts: (0..host.disks.len()).map(|at| Layout::of(host, at)).collect(),
             priorities: FxHashMap::default(),
         }
     }
@@ -67,6 +38,11 @@ impl Devices {
     /// The disk of a number, if it serves requests.
     pub fn get_mut(&mut self, at: usize) -> Option<&mut Device> {
         self.each.get_mut(at)?.as_mut()
+    }
+
+    /// The disk of a number to look at, if it serves requests.
+    pub fn get(&self, at: usize) -> Option<&Device> {
+        self.each.get(at)?.as_ref()
     }
 
     /// Makes the request of a call.
@@ -106,11 +82,21 @@ impl Devices {
 
 /// The device of a disk that says how long a request takes.
 fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
-    if disk.service == Nanos::ZERO {
+    if disk.service == Nanos::ZERO && disk.rotation.is_none() {
         return None;
     }
     let (nr_requests, max_sectors) = disk.queue;
-    let service = Service::new(disk.hw_queue_depth.unwrap_or(nr_requests), disk.service);
+    let service = Service::new(disk.hw_queue_depth.or(disk.queue_depth).unwrap_or(nr_requests), disk.service);
+    let service = match &disk.rotation {
+        Some(rotation) => {
+            service.turning(Mechanics::new(rotation, disk.member_size()), (disk.read.0, disk.write.0))
+        }
+        None => service,
+    };
+    let service = match disk.raid {
+        Some(raid) => service.array(raid, disk.member_size()),
+        None => service,
+    };
     let budget = Bytes((disk.write.0 * disk.limit_interval.as_seconds()) as u64);
     let service = if disk.limit_interval > Nanos::ZERO {
         service.limited(budget, disk.limit_interval)

@@ -3,21 +3,24 @@
 //! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
 
 pub mod devices;
+pub mod layout;
 pub mod queue;
 pub mod seeks;
+pub mod turns;
 pub mod wbt;
 
 use std::sync::Arc;
 
 use self::devices::Devices;
 use self::queue::{Queue, Unit};
-use self::seeks::Heads;
+use self::seeks::{Heads, Turning};
+use self::turns::Turns;
 use self::wbt::{Recent, Wbt};
 use crate::machine::{Disk, Host};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
-use crate::policy::{DeviceId, FileView};
+use crate::policy::{Behind, DeviceId, DiskLoad, FileView, MovedRequests, OperationId};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos, earlier};
 
@@ -31,7 +34,11 @@ pub struct Block {
     pub(super) recent: Vec<Recent>,
     /// The disks that serve direct I/O request by request.
     pub devices: Devices,
+    /// For whom each device has worked.
+    pub turns: Turns,
     pub(super) heads: Heads,
+    /// The disks that turn.
+    turning: Vec<Option<Turning>>,
     pub(super) config: Arc<Config>,
 }
 
@@ -42,7 +49,9 @@ impl Block {
             queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
             recent: vec![Recent::default(); devices],
             devices: Devices::of(&config.host),
+            turns: Turns::default(),
             heads: Heads::of(config.host.disks.len()),
+            turning: Turning::of(&config.host),
             config: config.clone(),
         }
     }
@@ -87,6 +96,9 @@ impl Block {
     /// Notes that the bytes of the first unit of a device have moved: its requests are complete after the device's latency.
     /// Returns it if nobody waits for that.
     pub fn unit_moved(&mut self, device: usize, now: Nanos) -> Option<Unit> {
+        let queue = &self.queues[device];
+        let file = queue.front().and_then(|unit| unit.file);
+        self.turns.write(device, (queue.started, now), file);
         let latency = self.config.host.disks.get(device).map_or(Nanos::ZERO, |disk| disk.write_latency);
         self.queues[device].pop(now + latency)
     }
@@ -95,6 +107,25 @@ impl Block {
     pub fn next_completion(&self) -> Option<Nanos> {
         let of_queues = self.queues.iter().filter_map(Queue::next_completion).min();
         earlier(of_queues, self.devices.next_event())
+    }
+
+    /// Returns whom a process waited behind at a device from one instant to another, and for how long.
+    pub fn behind(&self, device: DeviceId, span: (Nanos, Nanos), own: OperationId) -> Vec<Behind> {
+        let queue = &self.queues[device.0 as usize];
+        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        let under_way = unit.map(|unit| (queue.started, unit.file));
+        self.turns.behind(device.0 as usize, span, own, under_way)
+    }
+
+    /// What a disk has to do beside transfers, but for flushes.
+    pub fn load(&self, disk: usize) -> DiskLoad {
+        let mut load = DiskLoad { waiting: self.queues[disk].waiting(), ..DiskLoad::default() };
+        if let Some(device) = self.devices.get(disk) {
+            let (waiting, served) = device.depth();
+            (load.waiting, load.served) = (load.waiting + waiting, served);
+            load.moved = device.moved().map(|(requests, bytes)| MovedRequests { requests, bytes: bytes.0 });
+        }
+        load
     }
 
     /// True if pages of a file are being written to its device. A task that adds pages to the file then shares the lock of its page
@@ -150,11 +181,23 @@ impl Block {
 
     /// Returns the seek time of a file's disk to a range of the file.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
+        let disk = file.device.0 as usize;
+        if let Some(Some(turning)) = self.turning.get_mut(disk) {
+            let bytes = range.1 - range.0;
+            let at = self.devices.layouts[disk].position(file, range.0, Bytes(bytes));
+            return Nanos::from_seconds(turning.read((at, bytes)));
+        }
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {
             return Nanos::ZERO;
         }
         let has_moved = self.heads.go(file.device.0 as usize, file.id, range);
         if has_moved { seek } else { Nanos::ZERO }
+    }
+
+    /// Moves the head of a disk that turns over the next unit of its queue. Returns the rate of that unit if it is less than that of the disk.
+    pub fn write_rate_of_next(&mut self, device: usize) -> Option<f64> {
+        let turning = self.turning.get_mut(device)?.as_mut()?;
+        turning.write(&self.queues[device], &mut self.devices.layouts[device])
     }
 }

@@ -69,6 +69,8 @@ pub struct Queue {
     completing: VecDeque<Completing>,
     /// The flow of the first unit.
     pub transfer: Option<Transfer>,
+    /// The start of that flow.
+    pub started: Nanos,
     /// The wb whose turn it is to submit.
     pub turn: usize,
 }
@@ -87,6 +89,7 @@ impl Queue {
             has_sleepers: false,
             completing: VecDeque::new(),
             transfer: None,
+            started: Nanos::ZERO,
             turn: 0,
         }
     }
@@ -131,6 +134,12 @@ impl Queue {
         let swing = self.wbt.as_ref().map_or(0, |wbt| limit.saturating_sub(wbt.wakes_at()));
         let is_alone = self.bytes > limit;
         limit - self.applied().checked_rem(swing).filter(|_| is_alone).unwrap_or(0)
+    }
+
+    /// Returns how many requests wait behind the unit that the device writes. A flusher that is alone has submitted more than fits.
+    pub fn waiting(&self) -> u64 {
+        let first = self.front().filter(|_| self.transfer.is_some()).map_or(0, |unit| unit.room);
+        (self.bytes - first).min(self.capacity).div_ceil(self.request.max(1))
     }
 
     /// Returns how many bytes each task submits in turn while several do.

@@ -1,9 +1,15 @@
 //! Charges a seek to a request that does not begin near the end of the one before it, on a disk with a moving head.
 //!
-//! Ours. An operation past the cache pays at each request, a read that misses pays at each short run; a long run hides it. Left out: seeks
-//! of the flusher, the distance of the head, and the order in which a scheduler takes requests.
+//! Ours. An operation past the cache pays at each request, a read that misses pays at each short run; a long run hides it. A disk with a
+//! `rotation` has a head at a place of its `layout`; there a unit of write-back pays, too: its positionings and its bytes give one rate for it.
+//! Left out: the order in which a scheduler takes requests.
 
+use crate::block::Mechanics;
+use crate::machine::{Disk, Host, MountSource};
 use crate::policy::FileId;
+use crate::policy::kernel::block::layout::Layout;
+use crate::policy::kernel::block::queue::{Queue, Unit};
+use crate::policy::kernel::page::PAGE;
 
 /// The distance within which no seek is needed: two windows of read-ahead may lie between.
 const NEAR: u64 = 4 << 20;
@@ -22,6 +28,62 @@ impl Heads {
     pub fn go(&mut self, disk: usize, file: FileId, (start, end): (u64, u64)) -> bool {
         let before = self.0[disk].replace((file, end));
         before.is_none_or(|(other, at)| other != file || at.abs_diff(start) > NEAR)
+    }
+}
+
+/// A disk that turns, and its head.
+#[derive(Debug)]
+pub struct Turning {
+    mechanics: Mechanics,
+    read: f64,
+    write: f64,
+    /// The disks of an array that write different bytes of a stream.
+    members: u64,
+    log: u64,
+    head: Option<u64>,
+}
+
+impl Turning {
+    /// Those of the disks of a host that turn.
+    pub fn of(host: &Host) -> Vec<Option<Self>> {
+        let turning = |at: usize, disk: &Disk| {
+            let mechanics = Mechanics::new(disk.rotation.as_ref()?, disk.member_size());
+            let members = u64::from(disk.streaming().1);
+            let on_disk = host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
+            let blocks = on_disk.filter_map(|mount| Some(mount.journal?.blocks(disk.size))).next();
+            let log = blocks.unwrap_or_default() * PAGE;
+            Some(Self { mechanics, read: disk.read.0, write: disk.write.0, members, log, head: None })
+        };
+        host.disks.iter().enumerate().map(|(at, disk)| turning(at, disk)).collect()
+    }
+
+    /// The part of each disk of an array in a range of bytes: they move together.
+    fn of_each_disk(&self, (at, bytes): (u64, u64)) -> (u64, u64) {
+        let first = at / self.members;
+        (first, (at + bytes) / self.members - first)
+    }
+
+    /// Moves the head over a range of bytes that is read. Returns the seconds until it is at the first of them.
+    pub fn read(&mut self, (at, bytes): (u64, u64)) -> f64 {
+        let (at, bytes) = self.of_each_disk((at, bytes));
+        let seconds = self.mechanics.positioning(self.head, at, 1, self.read);
+        self.head = Some(at + bytes);
+        seconds
+    }
+
+    /// Moves the head over the first unit of a queue. Returns its rate if it is less than that of the disk.
+    pub fn write(&mut self, queue: &Queue, layout: &mut Layout) -> Option<f64> {
+        let &Unit { file, start, end, .. } = queue.front()?;
+        let bytes = end - start;
+        let pieces = match file {
+            Some(file) => layout.pieces(file, (start, end)),
+            None => vec![layout.log(bytes, self.log)],
+        };
+        let of_each: Vec<(u64, u64)> = pieces.into_iter().map(|piece| self.of_each_disk(piece)).collect();
+        let seconds = self.mechanics.train(self.head, &of_each, self.write);
+        self.head = of_each.last().map(|(at, bytes)| at + bytes);
+        let rate = bytes as f64 / seconds;
+        (rate < self.write * self.members as f64 * (1.0 - 1e-6)).then_some(rate)
     }
 }
 

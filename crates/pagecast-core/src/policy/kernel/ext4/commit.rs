@@ -59,6 +59,16 @@ impl Ext4 {
         disk.map_or(Nanos::ZERO, |disk| disk.flush)
     }
 
+    /// Notes that flushes of a disk's cache begin which take time. Returns the time of each.
+    pub fn begin_flushes(&mut self, now: Nanos, device: DeviceId, count: u64) -> Nanos {
+        let flush = self.flush_of(device);
+        if let Some(flushes) = self.flushes.get_mut(device.0 as usize).filter(|_| flush > Nanos::ZERO) {
+            *flushes += count;
+            self.note_flush(device, now + flush);
+        }
+        flush
+    }
+
     /// True if a disk has a file system.
     pub fn is_mounted(&self, disk: usize) -> bool {
         self.config.host.mounts.iter().any(|mount| mount.source == MountSource::Disk(disk))
@@ -73,7 +83,8 @@ impl Ext4 {
         (from, end, piece): (u64, u64, u64),
         what: Integrity,
     ) -> Waits {
-        let (flush, piece, tick) = (self.flush_of(file.device), piece.max(1), self.config.tick());
+        let (piece, tick) = (piece.max(1), self.config.tick());
+        let flush = self.begin_flushes(now, file.device, (end - from).div_ceil(piece));
         let commit = self.commit_alone(file.device);
         self.note_write(now, file, end);
         let Some(journal) = self.journal(file.device) else {

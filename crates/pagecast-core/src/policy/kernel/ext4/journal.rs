@@ -32,8 +32,10 @@ struct Inode {
     stamped: Tid,
     /// The tick of its times.
     tick: Option<u64>,
-    /// The end of its blocks.
+    /// The end of its blocks; of those that the transaction under way commits; and of those that are committed.
     allocated: u64,
+    committing: u64,
+    committed: u64,
 }
 
 /// A transaction that is being committed.
@@ -77,7 +79,9 @@ impl Journal {
     }
 
     fn inode(&mut self, file: &FileView) -> &mut Inode {
-        let new = || Inode { file: *file, allocated: file.size.0, ..Inode::default() };
+        let size = file.size.0;
+        let new =
+            || Inode { file: *file, allocated: size, committing: size, committed: size, ..Inode::default() };
         self.inodes.entry(file.id).or_insert_with(new)
     }
 
@@ -95,6 +99,8 @@ impl Journal {
             let from = std::mem::replace(&mut inode.allocated, end);
             inode.grown = running;
             self.running.allocate(now, file, from);
+        } else if self.orders_all_data() {
+            self.running.order(now, file, 0);
         } else if is_new_tick {
             self.running.change(now, file);
         }
@@ -110,9 +116,20 @@ impl Journal {
         }
     }
 
-    /// Notes that a write which makes its file longer goes on at a byte, while another transaction has begun.
-    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64) {
+    /// True if a commit writes all dirty data of the files that were written.
+    fn orders_all_data(&self) -> bool {
+        self.rules.requests.is_some_and(|requests| requests.writes_data_first() && requests.orders_all_data)
+    }
+
+    /// Notes that a write goes on at a byte while another transaction has begun. `grows` if it makes its file longer.
+    pub fn goes_on(&mut self, now: Nanos, file: &FileView, at: u64, grows: bool) {
         let running = self.running_tid;
+        if !grows {
+            if self.orders_all_data() {
+                self.running.order(now, file, 0);
+            }
+            return;
+        }
         if self.rules.requests.is_some_and(|requests| requests.writes_data_first()) {
             self.inode(file).grown = running;
             self.running.allocate(now, file, at);
@@ -169,6 +186,30 @@ impl Journal {
         self.is_uncommitted(last).then_some(last)
     }
 
+    /// The end of the blocks of a file that are committed.
+    pub fn committed(&self, file: FileId) -> u64 {
+        self.inodes.get(&file).map_or(u64::MAX, |inode| inode.committed)
+    }
+
+    fn uncommitted(&self) -> impl Iterator<Item = &Transaction> {
+        let committing = self.committing.as_ref().map(|committing| &committing.transaction);
+        std::iter::once(&self.running).chain(committing)
+    }
+
+    /// How many changes of names are in no committed transaction.
+    pub fn names_at_risk(&self) -> u64 {
+        self.uncommitted().map(|transaction| transaction.names).sum()
+    }
+
+    /// The files with journaled data that is in no committed transaction, and its bytes.
+    pub fn data_at_risk(&self) -> Vec<(FileId, u64)> {
+        let mut files: FxHashMap<FileId, u64> = FxHashMap::default();
+        for (file, ranges) in self.uncommitted().flat_map(|transaction| &transaction.data) {
+            *files.entry(*file).or_default() += ranges.total();
+        }
+        files.into_iter().collect()
+    }
+
     /// Lets a writer wait until the commit that is under way has ended.
     pub fn wait_for_end(&mut self, waiter: OperationId) {
         self.stalled.push(waiter);
@@ -211,6 +252,11 @@ impl Journal {
     /// Begins to commit the running transaction; the next one runs. Returns the writers that waited for that.
     pub fn begin(&mut self, now: Nanos) -> Vec<OperationId> {
         let transaction = std::mem::take(&mut self.running);
+        for file in transaction.ordered.keys() {
+            if let Some(inode) = self.inodes.get_mut(file) {
+                inode.committing = inode.allocated;
+            }
+        }
         self.committing = Some(Committing { since: now, transaction });
         self.running_tid += 1;
         std::mem::take(&mut self.stalled)
@@ -227,6 +273,11 @@ impl Journal {
     /// Ends the commit. Returns its beginning, its blocks in the log, and the operations that waited for it.
     pub fn end(&mut self) -> (Nanos, u64, Vec<OperationId>) {
         let Committing { since, transaction } = self.committing.take().expect("what ends has begun");
+        for file in transaction.ordered.keys() {
+            if let Some(inode) = self.inodes.get_mut(file) {
+                inode.committed = inode.committing;
+            }
+        }
         let blocks = transaction.logged() + 1;
         let mut data: Vec<(FileId, Ranges)> = transaction.data.into_iter().collect();
         data.sort_unstable_by_key(|(file, _)| *file);

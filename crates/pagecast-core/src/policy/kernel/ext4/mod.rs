@@ -2,6 +2,7 @@
 //!
 //! Source: `fs/ext4`, `fs/jbd2`, Linux 6.16. Left out: the place of a file's blocks on the disk.
 
+pub mod at_risk;
 pub mod commit;
 pub mod journal;
 pub mod log;
@@ -11,6 +12,7 @@ pub mod written_back;
 
 use std::sync::Arc;
 
+use self::at_risk::Watched;
 use self::journal::Journal;
 use self::rules::JournalRules;
 use self::written_back::WrittenBack;
@@ -28,7 +30,11 @@ pub struct Ext4 {
     pub(super) cpus: RunQueue,
     /// The devices to which journals have sent requests that are not submitted yet.
     pub(super) has_sent: Vec<DeviceId>,
+    /// The flushes of each disk's cache so far.
+    pub(super) flushes: Vec<u64>,
     pub(super) written_back: WrittenBack,
+    /// What is at risk on disks, if somebody asks.
+    pub(super) watched: Option<Watched>,
     pub(super) config: Arc<Config>,
 }
 
@@ -40,6 +46,8 @@ impl Ext4 {
             journals: rules.map(|rules| rules.map(Journal::new)).collect(),
             cpus: RunQueue::new(config.host.cores),
             has_sent: Vec::new(),
+            flushes: vec![0; config.host.disks.len()],
+            watched: None,
             written_back: WrittenBack::of(&config.host, prepared),
             config: config.clone(),
         }

@@ -11,6 +11,9 @@ const LOG_PART: u64 = 3;
 const LOG_PART_BEFORE: u64 = 4;
 const THIRD_SINCE: (u32, u32) = (6, 12);
 
+/// Linux 4.3 removed the driver of ext3; that of ext4 serves it since.
+const EXT3_DRIVER_BEFORE: (u32, u32) = (4, 3);
+
 const CHECKPOINTS_ON_FSYNC_SINCE: (u32, u32) = (6, 4);
 
 /// `JBD2_DEFAULT_MAX_COMMIT_AGE`, and `xfs_log_worker` (`fs.xfs.xfssyncd_centisecs`).
@@ -34,6 +37,9 @@ pub struct Requests {
     pub data: DataMode,
     /// True if blocks are allocated when data is written back, not by the write.
     pub allocates_late: bool,
+    /// True if a commit orders data that was written over, too, not only that of new blocks: the driver of ext3 (`fs/ext3/inode.c:
+    /// ext3_ordered_write_end`, `fs/jbd/commit.c: journal_submit_data_buffers`).
+    pub orders_all_data: bool,
     /// True if fsync writes journaled data to its place after the commit (`fs/ext4/inode.c: ext4_do_writepages`, Linux 6.4).
     pub checkpoints_on_fsync: bool,
     /// True if all of a commit is one write to the log: XFS. jbd2 writes the commit block after all others.
@@ -72,6 +78,7 @@ impl Requests {
         Some(Self {
             data: if is_xfs { DataMode::Writeback } else { journal.data },
             allocates_late: is_xfs || (mount.delalloc && !is_ext3 && journal.data != DataMode::Journal),
+            orders_all_data: is_ext3 && host.kernel.version < EXT3_DRIVER_BEFORE,
             checkpoints_on_fsync: host.kernel.version >= CHECKPOINTS_ON_FSYNC_SINCE,
             is_one_write: is_xfs,
             interval: journal.commit_interval.unwrap_or(if is_xfs { LOG_WORKER } else { COMMIT_AGE }),

@@ -32,9 +32,11 @@ pub struct Transaction {
     pub file: Option<FileView>,
     inode_blocks: FxHashSet<u32>,
     allocates: bool,
-    names: bool,
-    /// Files that have got blocks, and from which byte on: their data is written before the commit, in ordered mode without delayed allocation.
-    pub allocated: FxHashMap<FileId, (FileView, u64)>,
+    /// The changes of names.
+    pub names: u64,
+    /// Files whose data is written before the commit, in ordered mode without delayed allocation, and from which byte on: where they have got
+    /// blocks, or all.
+    pub ordered: FxHashMap<FileId, (FileView, u64)>,
     /// Data in the log.
     pub data: FxHashMap<FileId, Ranges>,
     data_bytes: u64,
@@ -50,16 +52,21 @@ impl Transaction {
 
     /// Adds an allocation of blocks of a file from a byte on.
     pub fn allocate(&mut self, now: Nanos, file: &FileView, from: u64) {
-        self.change(now, file);
+        self.order(now, file, from);
         self.allocates = true;
-        let (_, first) = self.allocated.entry(file.id).or_insert((*file, from));
+    }
+
+    /// Adds data of a file from a byte on that is to be written before the commit.
+    pub fn order(&mut self, now: Nanos, file: &FileView, from: u64) {
+        self.change(now, file);
+        let (_, first) = self.ordered.entry(file.id).or_insert((*file, from));
         *first = from.min(*first);
     }
 
     /// Adds a name that was made, changed or removed.
     pub fn name(&mut self, now: Nanos, file: &FileView) {
         self.change(now, file);
-        self.names = true;
+        self.names += 1;
     }
 
     /// Adds data that is written into the log. Bytes that are in it already cost no more.
@@ -77,7 +84,7 @@ impl Transaction {
     pub fn blocks(&self) -> u64 {
         let metadata = self.inode_blocks.len() as u64
             + if self.allocates { ALLOCATION_BLOCKS } else { 0 }
-            + if self.names { NAME_BLOCKS } else { 0 };
+            + if self.names > 0 { NAME_BLOCKS } else { 0 };
         metadata + self.data_bytes.div_ceil(PAGE)
     }
 

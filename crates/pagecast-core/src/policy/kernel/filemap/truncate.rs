@@ -65,6 +65,7 @@ pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: B
         cx.ext4.note_name(cx.now, &file);
     }
     cx.ext4.note_cut(cx.now, &file, size.0);
+    cx.ext4.note_changed(file.device, file.id, (size.0, u64::MAX));
     cx.pages.truncate(file.id, size.0);
     cx.pages.cut_folios(file.id, size.0);
     cx.flushers.flusher_of(cx.write_back, &file).untag(file.id, size.0, u64::MAX);

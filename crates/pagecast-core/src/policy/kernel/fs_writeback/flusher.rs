@@ -64,8 +64,9 @@ pub struct Circumstances<'a> {
     /// `vm.dirty_writeback_centisecs`; 0 is never.
     pub interval: Nanos,
     pub timers: Timers,
-    /// `Version::requeue_has_cutoff`.
+    /// `Rules::requeue_has_cutoff` and `Rules::chunk_follows_bandwidth`.
     pub requeue_has_cutoff: bool,
+    pub chunk_follows_bandwidth: bool,
 }
 
 /// The state after submitting.
@@ -476,8 +477,11 @@ impl Flusher {
         self.inodes.next(by.dirty, by.now, age)
     }
 
-    /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB.
+    /// `writeback_chunk_size`: half a second of writing, in whole 4 MiB. Before Linux 3.1 `MAX_WRITEBACK_PAGES`, 4 MiB.
     fn writeback_chunk_size(&self, work: Work, by: &Circumstances<'_>) -> u64 {
+        if !by.chunk_follows_bandwidth {
+            return MIN_WRITEBACK_PAGES * PAGE;
+        }
         let asked = match work {
             Work::All(left) => left.div_ceil(PAGE),
             Work::Periodic | Work::Background => u64::MAX,

@@ -11,6 +11,7 @@ use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{Actions, DeviceId, OperationId};
+use crate::result::Part;
 use crate::units::Nanos;
 
 /// The lower half of the tag of a write-back flow, which no operation has; the wb is in the upper half.
@@ -175,6 +176,7 @@ impl Flushers {
             interval: config.host.vm.dirty_writeback,
             timers,
             requeue_has_cutoff: config.rules.requeue_has_cutoff,
+            chunk_follows_bandwidth: config.rules.chunk_follows_bandwidth,
         };
         let had_nothing = by.dirty.of_wb(id).writeback == 0;
         let result = call(flusher, &mut by);
@@ -215,12 +217,14 @@ impl Flushers {
         device: usize,
         out: &mut Actions,
     ) {
-        let queue = &mut block.queues[device];
+        let queue = &block.queues[device];
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
         let wb = write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
-        let flow = out.start(FlowSpec { watched: true, ..FlowSpec::new(wb.path, bytes, tag(device)) });
-        queue.transfer = Some(Transfer::new(flow, bytes, None, now));
+        let cap = block.write_rate_of_next(device).map(|rate| (rate, Part::DeviceWrite));
+        let flow = out.start(FlowSpec { watched: true, cap, ..FlowSpec::new(wb.path, bytes, tag(device)) });
+        let queue = &mut block.queues[device];
+        (queue.transfer, queue.started) = (Some(Transfer::new(flow, bytes, cap, now)), now);
     }
 }
 

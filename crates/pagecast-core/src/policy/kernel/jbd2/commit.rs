@@ -40,10 +40,8 @@ pub fn begin_commits(cx: &mut Context<'_>) -> Vec<OperationId> {
         ready.push(number);
         let journal = cx.ext4.journals[at].as_mut().expect("it is due");
         ready.extend(journal.begin(cx.now));
-        for writer in
-            cx.tasks.writers().filter(|writer| writer.run == Run::New && writer.file().device == device)
-        {
-            journal.goes_on(cx.now, writer.file(), writer.position);
+        for writer in cx.tasks.writers().filter(|writer| writer.file().device == device) {
+            journal.goes_on(cx.now, writer.file(), writer.position, writer.run == Run::New);
         }
     }
     ready
@@ -82,7 +80,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
                 Some(requests) if flushes(cx, &file, requests) => {
-                    let flush = flush_of(cx, &file);
+                    let flush = cx.ext4.begin_flushes(cx.now, device, 1);
                     wait_until(cx, operation, cx.now + flush)
                 }
                 Some(_) => Next::Step,
@@ -175,7 +173,7 @@ fn wait_until(cx: &mut Context<'_>, operation: OperationId, until: Nanos) -> Nex
 fn write_data(cx: &mut Context<'_>, operation: OperationId, device: DeviceId) -> u32 {
     let journal = cx.ext4.journal(device).expect("what commits is a journal");
     let committing = journal.committing.as_ref().expect("it is under way");
-    let mut files: Vec<(FileView, u64)> = committing.transaction.allocated.values().copied().collect();
+    let mut files: Vec<(FileView, u64)> = committing.transaction.ordered.values().copied().collect();
     files.sort_unstable_by_key(|(file, _)| file.id);
     files.into_iter().map(|(file, from)| u32::from(write_file(cx, operation, &file, from))).sum()
 }

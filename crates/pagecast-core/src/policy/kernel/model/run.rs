@@ -43,7 +43,12 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
 fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
     let task = &cx.tasks[operation];
     let path = cx.config.path(task);
-    let spec = FlowSpec { cap, watched: true, ..FlowSpec::new(path, bytes, tag(operation, task)) };
+    let request = match (task.run, &task.file) {
+        (Run::Direct, _) => task.piece.0,
+        (Run::Miss, Some(file)) => cx.config.disk_of(file).map_or(0, |disk| disk.read_ahead.0),
+        _ => 0,
+    };
+    let spec = FlowSpec { cap, watched: true, request, ..FlowSpec::new(path, bytes, tag(operation, task)) };
     let transfer = Transfer::new(cx.out.start(spec), bytes, cap, cx.now);
     cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
 }

@@ -2,7 +2,6 @@
 //!
 //! Ours. Levels change with every event. Pages are put into place before anybody looks at them, or after `SETTLE_AFTER`.
 
-use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::RUN_STEPS;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
@@ -13,6 +12,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::table::{Place, Tasks};
 use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{DeviceId, OperationId};
 use crate::stop;
 use crate::units::Nanos;
 
@@ -114,6 +114,7 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
             if run == Run::New {
                 cx.pages.note_folios(&file, (start, end), folio);
             }
+            cx.ext4.note_changed(file.device, file.id, (start, end));
             let written = cx.flushers.make_dirty(cx.pages, cx.write_back, cx.now, &file, (start, end), by);
             cx.pages.placement.has_written(operation, written.new, written.far);
             // Unmapping a touched page marks it (`mm/memory.c: zap_present_folio_ptes`).
@@ -150,6 +151,7 @@ pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64)
     }
     let pages = cx.pages.dirty().of_wb(wb).written / PAGE - before;
     cx.ext4.written_back.add(cx.now, file, (start, start + bytes));
+    cx.ext4.note_stored(DeviceId(device as u32), file, (start, start + bytes));
     cx.write_back.wb_domain_writeout_add(cx.now, wb.0 as usize, pages);
 }
 

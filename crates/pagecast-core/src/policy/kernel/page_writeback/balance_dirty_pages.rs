@@ -45,6 +45,9 @@ impl WriteBack {
 
     /// Updates the estimates of each device and the rate of the tasks that write to it.
     pub fn balance_dirty_pages(&mut self, pages: &Pages, block: &Block, tasks: &Tasks, now: Nanos) {
+        if self.config.rules.writes_in_foreground {
+            return self.balance_in_foreground(pages, block, tasks, now);
+        }
         let dirty = pages.dirty().total() / PAGE;
         let slack = self.limits.brake().step() as u64;
         for at in 0..self.wbs.len() {
@@ -65,7 +68,7 @@ impl WriteBack {
             let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
             let had_rate = is_free && wb.task_rate.take().is_some();
-            let had_other = std::mem::replace(&mut wb.freerun_rate, freerun_rate) != freerun_rate;
+            let had_other = std::mem::replace(&mut wb.plain_rate, freerun_rate) != freerun_rate;
             if had_rate || had_other {
                 self.rate_changes += 1;
             }
@@ -131,7 +134,7 @@ impl WriteBack {
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
         let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
         let rate = if is_pausing(task) { rate.map(|_| 0.0) } else { rate };
-        rate.or_else(|| self.freerun_rate_of(task))
+        rate.or_else(|| self.plain_rate_of(task))
     }
 
     /// Returns the seconds until a task ahead of its device's rate has no credit left.

@@ -125,10 +125,11 @@ impl WriteBack {
     /// Returns a test whether the host, a wb or its memory cgroup is over the background threshold.
     pub fn wb_over_bg_thresh(&self, pages: &Pages, at: usize) -> impl Fn(&DirtyPages) -> bool + use<> {
         let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
+        let has_part = self.config.rules.devices_have_background;
         let (memcg, background) = (self.memcg_background(pages, at), self.limits.thresholds.background);
         move |dirty| {
             let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
-            let is_over = all > background || reclaimable > share.part(fraction, background, all);
+            let is_over = all > background || has_part && reclaimable > share.part(fraction, background, all);
             is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
         }
     }

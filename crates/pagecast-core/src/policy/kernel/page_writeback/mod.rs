@@ -6,6 +6,7 @@
 pub mod balance_dirty_pages;
 pub mod domain;
 pub mod domains;
+pub mod foreground;
 pub mod law;
 pub mod limits;
 pub mod memcg_stats;

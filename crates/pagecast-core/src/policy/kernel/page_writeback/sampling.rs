@@ -7,8 +7,8 @@ use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::{Actions, DeviceSample};
-use crate::result::DeviceLevels;
+use crate::policy::{Actions, BdiSample};
+use crate::result::BdiLevels;
 use crate::units::Bytes;
 
 impl WriteBack {
@@ -38,7 +38,7 @@ impl WriteBack {
         let rate = |pages: u64| Bytes(pages * PAGE);
         // As the levels of the memory, which count each page once.
         let (_, most) = pages.told();
-        let levels = DeviceLevels {
+        let levels = BdiLevels {
             write_bandwidth: rate(wb.bandwidth.write),
             avg_write_bandwidth: rate(wb.bandwidth.average),
             dirty_ratelimit: rate(wb.base_rate.rate),
@@ -47,7 +47,7 @@ impl WriteBack {
             dirty: Bytes(counts.dirty().min(most)),
             writeback: Bytes(counts.writeback.min(most)),
         };
-        out.sample(DeviceSample {
+        out.sample(BdiSample {
             device: self.config.device_of(id),
             cgroup: self.config.memcg_of_wb(at),
             levels,

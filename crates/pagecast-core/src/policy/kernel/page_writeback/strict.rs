@@ -62,7 +62,7 @@ impl WriteBack {
     }
 
     /// Returns the rate at which a device writes, in bytes per second; before that is known, its last estimate.
-    fn rate_of_device(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
+    pub(super) fn rate_of_device(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
         let Some(wb) = self.wbs[at].as_ref() else { return 0.0 };
         let id = WbId(at as u32);
         match block.queue_of_wb(id).rate_for(id) {
@@ -72,12 +72,12 @@ impl WriteBack {
         }
     }
 
-    /// Returns the free-run rate of a task's device.
-    pub fn freerun_rate_of(&self, task: &Task) -> Option<f64> {
-        if !self.has_strict || !task.run.dirties() {
+    /// Returns the rate of a task that holds whatever its credit.
+    pub fn plain_rate_of(&self, task: &Task) -> Option<f64> {
+        if !(self.has_strict || self.config.rules.writes_in_foreground) || !task.run.dirties() {
             return None;
         }
-        self.wbs.get(task.wb.0 as usize)?.as_ref()?.freerun_rate
+        self.wbs.get(task.wb.0 as usize)?.as_ref()?.plain_rate
     }
 
     /// Returns the seconds until the end of the free run of a strict device, or the next step of the law beyond it.
@@ -229,8 +229,8 @@ mod tests {
         let [new, dirty] =
             [(1, Run::New), (2, Run::Dirty)].map(|(number, run)| write(&mut kernel, number, run, 0.0));
         let wb = kernel.write_back.wbs[0].as_mut().expect("somebody writes to it");
-        (wb.strict, wb.freerun_rate) = (Some(STRICT), Some(1e6));
-        let rate = |kernel: &Kernel, writer| kernel.write_back.freerun_rate_of(&kernel.tasks[writer]);
+        (wb.strict, wb.plain_rate) = (Some(STRICT), Some(1e6));
+        let rate = |kernel: &Kernel, writer| kernel.write_back.plain_rate_of(&kernel.tasks[writer]);
         assert_eq!(rate(&kernel, new), None, "no device is strict");
         kernel.write_back.has_strict = true;
         assert_eq!([new, dirty].map(|writer| rate(&kernel, writer)), [Some(1e6), None]);

@@ -49,8 +49,9 @@ pub struct Wb {
     pub(super) sampled: Sampled,
     /// The limits of its own that a strict device has.
     pub strict: Option<Strict>,
-    /// The rate of each task in free run, so that the device's dirty pages do not pass its end unseen.
-    pub(super) freerun_rate: Option<f64>,
+    /// The rate of each task, whatever its credit: in the free run of a strict device, so that its dirty pages do not pass the end unseen, and
+    /// before Linux 3.2, which knows no credit.
+    pub(super) plain_rate: Option<f64>,
 }
 
 /// The input of an update of the base rate.
@@ -86,7 +87,7 @@ impl Wb {
             is_throttling: false,
             rated_at: (0, 0, 0),
             strict: None,
-            freerun_rate: None,
+            plain_rate: None,
             in_background: false,
             sampled: None,
         }
@@ -94,7 +95,13 @@ impl Wb {
 
     /// The reported rate of its tasks, in bytes per second, while they are throttled.
     pub fn told_rate(&self) -> Option<f64> {
-        self.task_rate.filter(|_| self.is_throttling).map(|rate| rate.usual())
+        let rate = self.task_rate.map_or(self.foreground_rate(), |rate| Some(rate.usual()));
+        rate.filter(|_| self.is_throttling)
+    }
+
+    /// The rate of each task over the limit of a kernel before 3.2.
+    fn foreground_rate(&self) -> Option<f64> {
+        self.plain_rate.filter(|_| self.strict.is_none())
     }
 
     /// The last update of the estimates.

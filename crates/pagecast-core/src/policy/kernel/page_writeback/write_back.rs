@@ -107,7 +107,7 @@ impl WriteBack {
             !wb.is_throttling
                 && !wb.in_background
                 && wb.task_rate.is_none()
-                && wb.freerun_rate.is_none()
+                && wb.plain_rate.is_none()
                 && wb.sampled == Some((wb.stamp(), wb.told_rate()))
                 && wb.measure_at.is_none_or(|due| due > now)
         };

@@ -89,7 +89,7 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Flushes the cache of the disk of a task.
 pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
-    let flush = cx.ext4.flush_of(cx.tasks[operation].file().device);
+    let flush = cx.ext4.begin_flushes(cx.now, cx.tasks[operation].file().device, 1);
     end_of_sync(cx, operation, flush)
 }
 
@@ -118,8 +118,11 @@ fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u
         return Next::Wait;
     }
     let is_flushed = stage == Stage::Commit && has_requests;
-    let flush =
-        if is_flushed || !cx.ext4.is_mounted(next as usize) { Nanos::ZERO } else { cx.ext4.flush_of(device) };
+    let flush = if is_flushed || !cx.ext4.is_mounted(next as usize) {
+        Nanos::ZERO
+    } else {
+        cx.ext4.begin_flushes(cx.now, device, 1)
+    };
     let Kind::Sync { then: Durable::Disks { next, .. }, .. } = &mut task.kind else {
         unreachable!("of several disks")
     };

@@ -122,6 +122,24 @@ pub struct Step {
     pub access: Access,
 }
 
+impl Step {
+    /// Calls of so many bytes that read pages in the cache, on one node.
+    pub fn hit(piece: Bytes, page_insert: Nanos) -> Self {
+        Self {
+            run: Run::Hit,
+            piece,
+            touched: Touched::Nothing,
+            distance: Distance::default(),
+            is_being_written: false,
+            reclaimed: 0.0,
+            reported: 0.0,
+            page_insert,
+            folio: 1,
+            access: Access::Calls,
+        }
+    }
+}
+
 /// The ways in which a program accesses bytes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
@@ -135,6 +153,10 @@ pub enum Access {
     /// The pages are mapped already.
     Finds,
 }
+
+/// The part of the L2 cache in which the pages that a call copies stay. Measured for four sizes of it: calls of more than an eighth slow down
+/// (a dissertation on Petri nets of ext3 and PVFS, section 3.2.3 and Table 2; the formula is that of its section 4.5).
+const L2_PART: u64 = 8;
 
 /// Times measured on Linux 6.18, ext4, in a virtual machine (docs/concepts/kernel.md), each with its part of unmapping: mmap(2) and
 /// munmap(2); a fault that maps the 64 KiB around a place; each folio of them but one; making a page writable, and the fault for it.
@@ -178,12 +200,16 @@ pub struct Prices {
     from_far: f64,
     to_far: f64,
     flushing_factor: f64,
+    /// Additional, for bytes of a call beyond those that stay in the L2 cache, and how many these are; nothing if the cache is not known.
+    l2_miss: f64,
+    l2_bytes: Option<u64>,
     /// True if all of them are zero, as on machines of which only rates are known.
     are_nothing: bool,
 }
 
 impl Prices {
-    pub fn of(cost: &CopyCost) -> Self {
+    /// The costs of a machine with such an L2 cache.
+    pub fn of(cost: &CopyCost, l2: Option<Bytes>) -> Self {
         let of_copy = |rate: Option<BytesPerSecond>| rate.map_or(0.0, |rate| 1.0 / rate.0);
         let of_huge_page = |time: Nanos| time.as_seconds() / HUGE_PAGE as f64;
         let fault = of_page(cost.fault);
@@ -206,6 +232,8 @@ impl Prices {
             from_far: of_page(cost.page_remote_read.unwrap_or(cost.page_remote)),
             to_far: of_page(cost.page_remote),
             flushing_factor: cost.flushing_factor.unwrap_or(1.0),
+            l2_miss: of_page(cost.page_l2_miss),
+            l2_bytes: l2.map(|l2| l2.0 / L2_PART),
             are_nothing: false,
         };
         prices.are_nothing = prices.all().all(|price| price == 0.0);
@@ -214,8 +242,8 @@ impl Prices {
 
     fn all(&self) -> impl Iterator<Item = f64> + use<> {
         let Self { call, folio, lookup, remove, reclaim, reported, fault, fault_huge, .. } = *self;
-        let Self { copy_read, copy_write, from_far, to_far, .. } = *self;
-        let page = [lookup, remove, reclaim, reported, fault, fault_huge];
+        let Self { copy_read, copy_write, from_far, to_far, l2_miss, .. } = *self;
+        let page = [lookup, remove, reclaim, reported, fault, fault_huge, l2_miss];
         [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
@@ -239,18 +267,13 @@ impl Prices {
         if self.are_nothing(page_insert) {
             return PerByte::default();
         }
-        self.per_byte(&Step {
-            run: Run::Hit,
-            piece,
-            touched: Touched::Nothing,
-            distance: Distance::default(),
-            is_being_written: false,
-            reclaimed: 0.0,
-            reported: 0.0,
-            page_insert,
-            folio: 1,
-            access: Access::Calls,
-        })
+        self.per_byte(&Step::hit(piece, page_insert))
+    }
+
+    /// Returns the extra cost of a byte of calls that copy more than stays in the L2 cache, on average: the first bytes of each do.
+    fn l2_miss_of(&self, piece: Bytes) -> f64 {
+        let Some(within) = self.l2_bytes.filter(|&within| within < piece.0) else { return 0.0 };
+        self.l2_miss * (piece.0 - within) as f64 / piece.0 as f64
     }
 
     /// Returns the cost of a byte of a step.
@@ -294,6 +317,9 @@ impl Prices {
             Run::New => (2.0 * copy, self.page_mkwrite),
             _ => (copy, lookup),
         };
+        let copies_call =
+            access == Access::Calls && !matches!(run, Run::Insert | Run::Remove | Run::Touch | Run::Follow);
+        let copy = if copies_call { copy + self.l2_miss_of(piece) } else { copy };
         let reclaim = reclaimed * self.reclaim;
         let first_touch = fault + reported * self.reported;
         let seconds = copy + lookup + insert + first_touch + call + far + reclaim;
@@ -315,6 +341,7 @@ mod tests {
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
         page_reported: Some(Nanos(41 * PAGE)),
+        page_l2_miss: Nanos(47 * PAGE),
         fault: Nanos(13 * PAGE),
         fault_huge: Some(Nanos(17 * HUGE_PAGE)),
         mmap: Some(Nanos(5000)),
@@ -328,6 +355,11 @@ mod tests {
         copy_write: Some(BytesPerSecond(1e9 / 31.0)),
         flushing_factor: Some(0.5),
     };
+
+    /// The costs of a machine whose L2 cache is not known.
+    fn prices(cost: &CopyCost) -> Prices {
+        Prices::of(cost, None)
+    }
 
     /// The cost of a byte: in all, for pages, and for evicting others. Calls of 1000 bytes cost 2 for each.
     fn per_byte(run: Run, change: impl FnOnce(&mut Step)) -> [u64; 3] {
@@ -348,7 +380,7 @@ mod tests {
             access,
         };
         change(&mut step);
-        let PerByte { seconds, allocation, reclaim } = Prices::of(&COST).per_byte(&step);
+        let PerByte { seconds, allocation, reclaim } = prices(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
     }
 
@@ -377,7 +409,7 @@ mod tests {
     #[test]
     fn costs_are_nothing_where_none_is_known() {
         let free = CopyCost::default();
-        assert!(Prices::of(&free).are_nothing(Nanos::ZERO) && !Prices::of(&free).are_nothing(Nanos(1)));
+        assert!(prices(&free).are_nothing(Nanos::ZERO) && !prices(&free).are_nothing(Nanos(1)));
         let one_costs = [
             CopyCost { call: COST.call, ..free },
             CopyCost { folio_insert: COST.folio_insert, ..free },
@@ -385,6 +417,7 @@ mod tests {
             CopyCost { page_remove: COST.page_remove, ..free },
             CopyCost { page_reclaim: COST.page_reclaim, ..free },
             CopyCost { page_reported: COST.page_reported, ..free },
+            CopyCost { page_l2_miss: COST.page_l2_miss, ..free },
             CopyCost { fault: COST.fault, ..free },
             CopyCost { fault_huge: COST.fault_huge, ..free },
             CopyCost { page_remote: COST.page_remote, ..free },
@@ -393,7 +426,7 @@ mod tests {
             CopyCost { copy_write: COST.copy_write, ..free },
         ];
         for cost in one_costs {
-            assert!(!Prices::of(&cost).are_nothing(Nanos::ZERO), "{cost:?}");
+            assert!(!prices(&cost).are_nothing(Nanos::ZERO), "{cost:?}");
         }
     }
 
@@ -419,7 +452,7 @@ mod tests {
             [5 + 2 * 31 + 43 + 3 + 37, 3 + 37, 0],
             "a page of a hole is zeroed first"
         );
-        let unknown = Prices::of(&CopyCost::default());
+        let unknown = prices(&CopyCost::default());
         let page_mkwrite = unknown.page_mkwrite * PAGE as f64;
         let faults = [unknown.fault_around, unknown.folio_map, unknown.fault_mkwrite];
         let defaults = [unknown.mmap, faults[0], faults[1], page_mkwrite, faults[2]];
@@ -432,5 +465,54 @@ mod tests {
         let change = |step: &mut Step| (step.is_being_written, step.reclaimed) = (true, 1.0);
         assert_eq!(per_byte(Run::New, change), [2 * (2 + 31 + 3 + 37 + 11), 2 * (3 + 37), 2 * 11]);
         assert_eq!(per_byte(Run::Clean, change), [2 + 31 + 5 + 11, 0, 11]);
+    }
+
+    /// Table 2 of the dissertation: the size of the L2 cache, and the size of calls above which copies slow down, in KiB.
+    const DROP_OFF: [(u64, u64); 4] = [(512, 64), (1024, 128), (2048, 256), (4096, 512)];
+
+    /// The seconds for each byte that calls of so many KiB copy, on a machine with such an L2 cache.
+    fn with_l2(l2_kib: u64, run: Run, access: Access, call_kib: u64) -> f64 {
+        let cost =
+            CopyCost { copy_read: COST.copy_read, page_l2_miss: COST.page_l2_miss, ..CopyCost::default() };
+        let piece = Bytes(call_kib << 10);
+        let step = Step { run, access, ..Step::hit(piece, Nanos::ZERO) };
+        Prices::of(&cost, Some(Bytes(l2_kib << 10))).per_byte(&step).seconds
+    }
+
+    #[test]
+    fn copies_slow_down_where_calls_exceed_an_eighth_of_the_l2_cache() {
+        let calls: Vec<u64> = (2..=14).map(|power| 1 << power).collect();
+        for (l2, drop_off) in DROP_OFF {
+            let times: Vec<f64> =
+                calls.iter().map(|&call| with_l2(l2, Run::Hit, Access::Calls, call)).collect();
+            let slower = calls.iter().zip(times.windows(2)).find(|(_, pair)| pair[1] > pair[0]);
+            assert_eq!(slower.map(|(&call, _)| call), Some(drop_off), "L2 of {l2} KiB");
+            assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "never faster again");
+        }
+    }
+
+    /// The mean time of a page: 16 of them as in the cache, all others from memory.
+    #[test]
+    fn the_time_of_a_page_nears_that_of_memory_as_calls_grow() {
+        let [within, beyond, most] =
+            [64, 256, 1 << 20].map(|call| with_l2(512, Run::Hit, Access::Calls, call) * 1e9);
+        assert!((within - 29.0).abs() < 1e-9);
+        assert!((beyond - (16.0 * 29.0 + 48.0 * (29.0 + 47.0)) / 64.0).abs() < 1e-9, "{beyond}");
+        assert!((most - (29.0 + 47.0)).abs() < 0.01, "{most}");
+    }
+
+    #[test]
+    fn only_the_copies_of_calls_miss_the_l2_cache() {
+        let extra = |run, access| {
+            let time = |l2| with_l2(l2, run, access, 1024);
+            time(512) > time(1 << 20)
+        };
+        for run in [Run::Hit, Run::Miss, Run::Pass, Run::New, Run::Through, Run::Clean, Run::Dirty] {
+            assert!(extra(run, Access::Calls), "{run:?}");
+        }
+        for run in [Run::Insert, Run::Touch, Run::Remove, Run::Follow, Run::Direct, Run::Wait] {
+            assert!(!extra(run, Access::Calls), "{run:?}");
+        }
+        assert!([Access::Maps, Access::Faults, Access::Finds].iter().all(|&access| !extra(Run::Hit, access)));
     }
 }

@@ -55,6 +55,7 @@ fn writes_for_reclaim_wait_for_background_work_since_4_15() {
                 interval: Nanos::ZERO,
                 timers: TIMERS,
                 requeue_has_cutoff: true,
+                chunk_follows_bandwidth: true,
             };
             let visit = flusher.next_visit(&mut by).expect("the inode is dirty");
             flusher.inodes.requeue_io(visit.inode);
@@ -134,6 +135,7 @@ fn submit_with(
         interval: Nanos(5 * SECOND),
         timers: TIMERS,
         requeue_has_cutoff: true,
+        chunk_follows_bandwidth: true,
     };
     change(&mut by);
     device.flusher.submit(&mut by, usize::MAX, &mut Vec::new());
