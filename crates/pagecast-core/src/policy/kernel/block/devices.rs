@@ -103,7 +103,8 @@ fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
     } else {
         service
     };
-    let (scheduler, is_rotational) = (disk.scheduler, disk.seek > Nanos::ZERO);
+    let is_rotational = disk.rotation.is_some() || disk.seek > Nanos::ZERO;
+    let scheduler = disk.scheduler;
     // As many requests as it serves at a time, within the rate of the machine file.
     let at_once = f64::from(service.depth()) * max_sectors.0 as f64 / disk.service.as_seconds();
     let peak_rate = BytesPerSecond(at_once.min(disk.write.0));
