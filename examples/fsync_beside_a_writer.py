@@ -13,7 +13,7 @@ MEASURED_MS = {"mean": (42.7, 41.7), "p90": (119.9, 119.9), "p99": (157.5, 163.6
 
 
 def fsync_ms(model: str = "kernel", until_s: float = 60.0, **machine: object) -> list[float]:
-    """Give the durations of the calls of fsync begun until then, from the shortest on, with other keys of the machine."""
+    """Give the durations of fsync begun until then, from the shortest on, with other keys of the machine."""
     changed = [f"machine.{key.replace('__', '.')}={value}" for key, value in machine.items()]
     table = pc.simulate(pc.Scenario.load(SCENARIO, set=changed), model=model).operations
     rows = zip(table["operation"], table["start_s"], table["duration_s"], strict=True)

@@ -3,8 +3,8 @@
 //! Source: `fs/ext4/fsync.c: ext4_sync_file`, `fs/ext4/super.c: ext4_sync_fs`, `fs/sync.c`, `block/blk-flush.c`, Linux 6.16.
 
 use crate::machine::MountSource;
-use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::block::Block;
+use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::ext4::Ext4;
 use crate::policy::kernel::ext4::journal::Tid;
 use crate::policy::kernel::ext4::rules::Requests;
