@@ -4,12 +4,13 @@
 
 use std::cell::Cell;
 
+use super::disks::Disks;
 use super::recorder::Recorder;
 use super::run::Engine;
 use super::uneven::Weights;
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
-use crate::policy::{Alone, Request, Undisturbed};
+use crate::policy::{Alone, DiskLoad, Request, Undisturbed};
 use crate::result::MemoryLevels;
 use crate::stop;
 use crate::units::{Nanos, earlier};
@@ -18,6 +19,7 @@ use crate::units::{Nanos, earlier};
 struct Lull<'a, N> {
     network: &'a N,
     recorder: &'a mut Recorder,
+    disks: &'a mut Disks,
     host: usize,
     now: Nanos,
     /// The next event of all others.
@@ -48,6 +50,10 @@ impl<N: Network> Undisturbed for Lull<'_, N> {
     fn record(&mut self, time: Nanos, levels: MemoryLevels) {
         self.recorder.levels(time, self.host, levels);
     }
+
+    fn record_load(&mut self, time: Nanos, disk: usize, load: DiskLoad) {
+        self.disks.load(time, self.host, disk, load);
+    }
 }
 
 impl<N: Network> Engine<'_, N> {
@@ -68,11 +74,11 @@ impl<N: Network> Engine<'_, N> {
         let Self { hosts, network, recorder, actions, now, weights, processes, disks, .. } = self;
         let process = process.map(|process| (process, &*processes[process as usize].name));
         let (network, weights, at) = (&*network, &*weights, host as usize);
-        let mut lull =
-            Lull { network, recorder, host: at, now: *now, next, weights, process, asked: Cell::new(None) };
+        let asked = Cell::new(None);
+        let mut lull = Lull { network, recorder, disks, host: at, now: *now, next, weights, process, asked };
         if let Some(end) = hosts[at].policy.serve(*now, request, &mut lull, actions) {
             if let Some(spec) = lull.asked.get() {
-                disks.served(&spec, *now, end);
+                lull.disks.served(&spec, *now, end);
             }
             self.now = end;
             stop::come_to(end);

@@ -557,6 +557,9 @@ pub trait Undisturbed {
 
     /// Records the levels of memory at an instant.
     fn record(&mut self, time: Nanos, levels: MemoryLevels);
+
+    /// Records the requests that a disk has at an instant.
+    fn record_load(&mut self, time: Nanos, disk: usize, load: DiskLoad);
 }
 
 /// The page cache of one host.

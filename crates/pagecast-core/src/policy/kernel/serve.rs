@@ -96,15 +96,14 @@ impl Kernel {
         self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
         if is_alone && course.end < now + SETTLE_AFTER {
             // Nothing moves that would have to be counted.
-            let levels = self.levels();
-            by.record(now, levels);
+            self.record_begin(now, by);
             self.write_back.tick(course.end);
             (self.clock.settled, self.clock.caught_up) = (now, course.end);
-            by.record(course.end, levels);
+            by.record(course.end, self.levels());
         } else {
             settle(&mut self.context(now, &mut Actions::default()));
             self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
-            by.record(now, self.levels());
+            self.record_begin(now, by);
             self.catch_up(course.end);
             by.record(course.end, self.levels());
         }
@@ -117,6 +116,14 @@ impl Kernel {
         self.check();
         let parts = Parts::of(course.part, course.end - now);
         Some((course.end, Outcome { parts, from_cache: bytes, ..Outcome::default() }))
+    }
+
+    /// Records the state in which an operation begins that is served up to its end.
+    fn record_begin(&self, now: Nanos, by: &mut dyn Undisturbed) {
+        by.record(now, self.levels());
+        for disk in 0..self.config.host.disks.len() {
+            by.record_load(now, disk, self.disk_load(disk));
+        }
     }
 
     /// Finds out how long a read of cached pages changes no decision, if nothing but read-ahead is under way.
@@ -161,7 +168,7 @@ impl Kernel {
             return None;
         }
         out.take_start_back(flow);
-        by.record(now, self.levels());
+        self.record_begin(now, by);
         self.catch_up(course.end);
         by.record(course.end, self.levels());
         let parts = Parts::of(course.part, course.end - now);
