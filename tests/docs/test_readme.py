@@ -14,9 +14,7 @@ MISSING: Final = {
     "Swap": {"swap", "swappiness"},
     "private mappings": {"map_private", "private"},
     "Schedulers": {"elevator"},
-    "RAID": {"raid", "stripe"},
     "metadata": {"readdir", "inode_read", "lookup"},
-    "layout": {"extents", "fragmentation", "layout"},
     "Nested cgroups": {"high", "low", "min", "parent"},
     "NFS": {"actimeo", "rsize", "wsize"},
 }
@@ -35,6 +33,8 @@ MODELLED: Final = {
     "mmap": "mapped files",
     "copy": "copies",
     "latency": "latency",
+    "raid": "RAID",
+    "rotation": "layout|disks that turn",
 }
 """Keys that exist, and the words by which README would deny them."""
 

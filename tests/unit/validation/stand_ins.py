@@ -71,7 +71,7 @@ def no_trace():
     return Columns({"time_s": np.array([]), "event": [], "task": [], "text": []})
 
 
-def no_devices():
+def no_bdi():
     return Columns(
         {
             "device": [],
@@ -112,7 +112,7 @@ class Run(Tables):
     end_s: float = 1.0
     learnt: dict[str, Any] | None = None
     prepared_s: float = 0.0
-    devices: Columns = field(default_factory=no_devices)
+    bdi: Columns = field(default_factory=no_bdi)
     model: str = "measured"
     is_measured: bool = True
     trace: Columns = field(default_factory=no_trace)

@@ -208,7 +208,7 @@ def test_what_the_kernel_had_learnt_is_told_to_it_alone(scenario):
         }
     )
     asked = []
-    plan = Plan(measured(1.0, learnt=learnt), measured(1.0, learnt=learnt, devices=traced), measured(1.0))
+    plan = Plan(measured(1.0, learnt=learnt), measured(1.0, learnt=learnt, bdi=traced), measured(1.0))
     done = validation(scenario, {"a": plan}, {"kernel": 1.0, "no-cache": 1.0}, asked=asked)
     done.run("there")
     known = {"write_bandwidth": "81920 KiB/s", "writeout_fraction": "ssd 70 %"}
