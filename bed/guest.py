@@ -76,7 +76,7 @@ class FileSystem:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What it needs beside ext4, which each guest has."""
+        """The kernel modules of its file system, beside that of ext4, which each guest has."""
         return ("xfs",) if self.kind == "xfs" else ()
 
     @property

@@ -21,7 +21,7 @@ PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
 """Beside the kernel: the emulator, the guest's shell, what makes a file system and what a loop device."""
 
 RECORDED: Final = ("fio", "strace", "dash", "coreutils", "tar", "sqlite3", "git", "tcc", "xfsprogs")
-"""What cases with programs run beside these: fio, strace, programs that are traced, and what makes XFS."""
+"""Packages of cases with programs: fio, strace, the traced programs, and mkfs of XFS."""
 
 KERNEL: Final = "linux-image-amd64"
 """Depends on the distribution's newest kernel."""

@@ -38,7 +38,7 @@ enum Antic {
     Finished,
 }
 
-/// What is known of the reads of a thread (`struct as_io_context`).
+/// The history of the reads of a thread (`struct as_io_context`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Thread {
     queued: u32,

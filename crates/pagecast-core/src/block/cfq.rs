@@ -42,7 +42,7 @@ struct Queue {
     /// Its place among those that wait; none if it does not.
     key: Option<i128>,
     dispatched: u32,
-    /// What it had left of its last slice, or had beyond it.
+    /// The rest of its last slice, below zero if it took more.
     slice_left: i128,
     last_position: u64,
     seek_history: u32,

@@ -59,7 +59,7 @@ pub struct Settings {
     pub submission: Nanos,
     /// True if the disk turns.
     pub is_rotational: bool,
-    /// What it moves at best.
+    /// The most bytes per second that it moves.
     pub peak_rate: BytesPerSecond,
 }
 

@@ -45,7 +45,7 @@ enum Expiration {
     Preempted,
 }
 
-/// What the queue in service does next.
+/// The next step of the queue in service.
 enum Check {
     /// It, or one whose request is injected, gives out a request; or none does.
     Serve(Option<u32>),
@@ -330,7 +330,7 @@ impl Bfq {
         Some(thread)
     }
 
-    /// What the queue in service does: the part `check_queue` of `bfq_select_queue`.
+    /// Decides whether the queue in service goes on, idles or ends: the part `check_queue` of `bfq_select_queue`.
     fn check(&mut self, thread: u32) -> Check {
         let queue = &self.queues[&thread];
         if let Some(next) = queue.next() {

@@ -34,7 +34,7 @@ const READER: Stream = Stream {
     depth: 1,
 };
 
-/// What came of a stream.
+/// The requests of a stream, and its longest wait.
 #[derive(Clone, Copy, Debug, Default)]
 struct Served {
     requests: u64,
