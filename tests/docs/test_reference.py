@@ -40,7 +40,13 @@ def test_every_scenario_key_is_described() -> None:
 
 def test_every_table_is_described() -> None:
     page = (REFERENCE / "tables.md").read_text()
-    assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [*TABLES, "blocks", "repeated", "cgroups", "at_risk"]
+    assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
+        *TABLES,
+        "blocks",
+        "repeated",
+        "cgroups",
+        "at_risk",
+    ]
 
 
 def test_every_exit_code_is_described() -> None:
