@@ -21,7 +21,7 @@ pub(super) struct Disk {
     request: u64,
     flows: u64,
     load: DiskLoad,
-    /// What a power cut would lose of it, if that is asked for.
+    /// Its bytes at risk of a power cut over time, if they are asked for.
     pub at_risk: Option<Timeline<AtRisk>>,
 }
 

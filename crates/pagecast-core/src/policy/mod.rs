@@ -372,7 +372,7 @@ pub struct MovedRequests {
     pub bytes: u64,
 }
 
-/// What a policy has on a disk beside its transfers.
+/// The requests that a policy has on a disk beside its transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskLoad {
     /// Requests that wait for the disk.
@@ -663,7 +663,7 @@ pub trait Policy: Send {
     /// The cached bytes of a file.
     fn residency(&self, file: FileId) -> FileLevels;
 
-    /// What a disk of the host has to do beside transfers, if the policy keeps a queue for it.
+    /// The requests of a disk of the host beside transfers, if the policy keeps a queue for it.
     fn disk_load(&self, _disk: usize) -> DiskLoad {
         DiskLoad::default()
     }
@@ -671,7 +671,7 @@ pub trait Policy: Send {
     /// Keeps what a power cut would lose, from the start on.
     fn watch_risk(&mut self) {}
 
-    /// What a power cut at this instant would lose of a disk of the host; nothing if the policy does not know it, or was not asked to.
+    /// The bytes of a disk of the host that a power cut at this instant would lose; nothing if the policy does not know it, or was not asked to.
     fn at_risk(&mut self, _now: Nanos, _disk: usize) -> Option<AtRisk> {
         None
     }

@@ -121,7 +121,7 @@ impl Block {
         self.turns.behind(device.0 as usize, span, own, under_way)
     }
 
-    /// What a disk has to do beside transfers, but for flushes.
+    /// The requests of a disk beside transfers, without flushes.
     pub fn load(&self, disk: usize) -> DiskLoad {
         let mut load = DiskLoad { waiting: self.queues[disk].waiting(), ..DiskLoad::default() };
         if let Some(device) = self.devices.get(disk) {

@@ -26,7 +26,7 @@ struct Turn {
 #[derive(Debug, Default)]
 pub struct Turns {
     each: Vec<VecDeque<Turn>>,
-    /// Who wrote each file last.
+    /// The last writer of each file.
     writers: FxHashMap<FileId, OperationId>,
 }
 

@@ -26,7 +26,7 @@ use crate::units::{Bytes, Nanos};
 /// Ranges of files.
 type Files = FxHashMap<FileId, Ranges>;
 
-/// What a disk has that is not durable.
+/// The bytes of a disk that are not durable.
 #[derive(Debug, Default)]
 struct OnDisk {
     /// In its volatile cache, and not being flushed.

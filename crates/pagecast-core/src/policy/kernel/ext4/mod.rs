@@ -37,7 +37,7 @@ pub struct Ext4 {
     /// The flushes of each disk's cache so far.
     pub(super) flushes: Vec<u64>,
     pub(super) written_back: WrittenBack,
-    /// What is at risk on disks, if somebody asks.
+    /// The bytes at risk on disks, if somebody asks for them.
     pub(super) watched: Option<Watched>,
     pub(super) config: Arc<Config>,
 }

@@ -10,7 +10,7 @@
 //! Each waits for the one before it, and for what is in the queue of the disk. The next commit begins when this one has ended. Without
 //! [`Requests`](crate::policy::kernel::ext4::rules::Requests) a commit passes the queue and takes a time.
 
-use crate::policy::kernel::ext4::rules::{JournalRules, Requests};
+use crate::policy::kernel::ext4::rules::JournalRules;
 use crate::policy::kernel::fs_writeback::flusher::Until;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::settle;
@@ -87,11 +87,10 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             enter(cx, operation, Phase::Record);
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
-                Some(requests) if flushes(cx, &file, requests) => {
+                Some(_) => {
                     let flush = cx.ext4.begin_flush(cx.block, cx.now, device);
                     wait_until(cx, operation, cx.now + flush)
                 }
-                Some(_) => Next::Step,
             }
         }
         Phase::Record => {
@@ -100,7 +99,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
                 None => Next::Step,
                 Some(requests) => {
                     let bytes = if requests.is_one_write { bytes_of_log(cx, device) } else { PAGE };
-                    if flushes(cx, &file, requests) {
+                    if cx.ext4.flush_of(device) > Nanos::ZERO {
                         send_behind_flush(cx, operation, &file, bytes)
                     } else {
                         send(cx, operation, &file, bytes)
@@ -119,16 +118,6 @@ fn writes_data_first(rules: &JournalRules) -> bool {
 /// True if what changed is written before the block that makes it valid. A commit without requests passes the queue here.
 fn writes_log(rules: &JournalRules) -> bool {
     rules.requests.is_none_or(|requests| !requests.is_one_write)
-}
-
-/// The time in which the disk of a file flushes its cache.
-fn flush_of(cx: &Context<'_>, file: &FileView) -> Nanos {
-    cx.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.flush)
-}
-
-/// True if the last write of a commit is behind a flush of the disk's cache.
-fn flushes(cx: &Context<'_>, file: &FileView, requests: Requests) -> bool {
-    requests.barrier && flush_of(cx, file) > Nanos::ZERO
 }
 
 /// The bytes of a commit before its commit block.
