@@ -161,9 +161,10 @@ impl Kernel {
             until_memcgs_change(&self.pages, &self.write_back, &self.block, &self.tasks),
         ];
         next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now));
-        levels.into_iter().flatten().fold(next, |next, seconds| {
-            earlier(next, Some(look_after(now, seconds, LEAST_STEP)))
-        })
+        levels
+            .into_iter()
+            .flatten()
+            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, LEAST_STEP))))
     }
 
     /// Puts all bytes into pages at the end of a run. Requests in flight are included: their pages are in the cache before their

@@ -24,15 +24,6 @@ use crate::policy::{Actions, Call, Outcome, Policy, Request, Undisturbed};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos, earlier, seconds_between, whole};
 
-/// What a decision is made of, beside timers: it is the same where these are.
-#[derive(Clone, Copy, PartialEq)]
-struct Decided {
-    turnover: u64,
-    anonymous: u64,
-    dirty: u64,
-    dirtied: u64,
-}
-
 impl Kernel {
     /// Does as `begin`; returns the end of the operation if it has been served up to there.
     pub fn serve_run(
@@ -57,7 +48,6 @@ impl Kernel {
                 Call::Read { .. } | Call::Write { through: false, dontcache: false, .. }
             )
             && self.is_at_rest(now);
-        let decided = self.decided();
         let cx = &mut self.context(now, out);
         settle(cx);
         begin(cx, request);
@@ -69,9 +59,7 @@ impl Kernel {
         let end = self.serve_up_to_end(now, request, by, out);
         match end {
             None if goes_on_at_rest => self.control(now, out),
-            Some(end) if goes_on_at_rest && self.tasks.len() == 0 && self.decided() == decided => {
-                self.clock.decided = Some(end);
-            }
+            Some(end) if goes_on_at_rest && self.tasks.len() == 0 => self.control_at_rest(end, out),
             Some(end) => self.control(end, out),
             None => {}
         }
@@ -150,8 +138,7 @@ impl Kernel {
         }
         let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
         let cx = &mut self.context(now, out);
-        let mut task =
-            task_of(cx, request, Kind::Read { fresh: false }, Some(file), (offset, bytes, piece));
+        let mut task = task_of(cx, request, Kind::Read { fresh: false }, Some(file), (offset, bytes, piece));
         let key = task.stream?;
         task.run = Run::Miss;
         let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
@@ -256,10 +243,14 @@ impl Kernel {
         Some(course.end)
     }
 
-    fn decided(&self) -> Decided {
-        let (turnover, dirty) = (self.pages.lists().turnover_of_all(), self.pages.dirty());
-        let anonymous = self.pages.anonymous();
-        Decided { turnover, anonymous, dirty: dirty.total(), dirtied: dirty.dirtied() }
+    /// Decides as `control` does, when a task that was alone has ended.
+    fn control_at_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        if self.is_at_rest(now) {
+            self.clock.decided = Some(now);
+        } else {
+            self.control(now, out);
+        }
     }
 
     /// True if `control` with a task that reads or writes would change nothing now.

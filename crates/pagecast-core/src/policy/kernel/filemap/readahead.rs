@@ -188,7 +188,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
 
 /// Records the folios of the windows that were read.
 pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
-    for (start, end, order) in reading.folios().filter(|(start, end, _)| start < end) {
+    for (start, end, order) in reading.folios() {
         pages.note_folios(file, (start * PAGE, end * PAGE), 1 << order);
     }
 }
