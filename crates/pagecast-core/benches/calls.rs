@@ -2,7 +2,8 @@
 //!
 //! Each case runs in a process of its own, so that its memory is its own, three times, of which the fastest counts. The time is that of
 //! the processor, so that others on the machine disturb it less. Paths are shared strings, as those of a recorded trace are. `TEXT` keeps
-//! the cases whose names contain it; `--case N OPERATIONS` runs one case with fewer operations, for a profiler. Ends with 1 if a limit does not hold; aims are told, and not judged.
+//! the cases whose names contain it. `--case N OPERATIONS` runs case N once with so many operations, for a profiler. Ends with 1 if a limit
+//! does not hold; aims are told, and not judged.
 
 use std::process::{Command, ExitCode};
 use std::sync::Arc;

@@ -247,7 +247,7 @@ fn child_of(leaf: u64, level: u32) -> usize {
 /// The place of an offset in a leaf, or of the first behind it. Single pages beside each other are evenly apart: a guess by that meets one
 /// line of the processor's cache, where a search meets several.
 fn place_in<V>(leaf: &Leaf<V>, low: u32) -> usize {
-    let guess = (u64::from(low) * leaf.len() as u64 >> LEAF_BITS) as usize;
+    let guess = ((u64::from(low) * leaf.len() as u64) >> LEAF_BITS) as usize;
     let (from, to) = (guess.saturating_sub(1), (guess + 2).min(leaf.len()));
     let is_from_there = from == 0 || leaf[from - 1].0 < low;
     let is_up_to_there = to == leaf.len() || leaf[to].0 >= low;
