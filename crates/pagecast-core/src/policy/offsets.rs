@@ -244,15 +244,8 @@ fn child_of(leaf: u64, level: u32) -> usize {
     (leaf >> (level * NODE_BITS)) as usize % CHILDREN
 }
 
-/// The place of an offset in a leaf, or of the first behind it. Single pages beside each other are evenly apart: a guess by that meets one
-/// line of the processor's cache, where a search meets several.
 fn place_in<V>(leaf: &Leaf<V>, low: u32) -> usize {
-    let guess = ((u64::from(low) * leaf.len() as u64) >> LEAF_BITS) as usize;
-    let (from, to) = (guess.saturating_sub(1), (guess + 2).min(leaf.len()));
-    let is_from_there = from == 0 || leaf[from - 1].0 < low;
-    let is_up_to_there = to == leaf.len() || leaf[to].0 >= low;
-    let (from, to) = if is_from_there && is_up_to_there { (from, to) } else { (0, leaf.len()) };
-    from + leaf[from..to].partition_point(|&(at, _)| at < low)
+    leaf.partition_point(|&(at, _)| at < low)
 }
 
 impl<V: Copy> Tree<V> {
@@ -397,7 +390,7 @@ impl<V: Copy> Tree<V> {
         let start = number << LEAF_BITS;
         let range = start..start.saturating_add(1 << LEAF_BITS);
         match self.leaf(number) {
-            Some(leaf) => Around::of(leaf, place_in(leaf, low + 1), range),
+            Some(leaf) => Around::of(leaf, leaf.partition_point(|&(other, _)| other <= low), range),
             None => Around::of::<u32>(&[], 0, range),
         }
     }
