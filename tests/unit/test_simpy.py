@@ -702,9 +702,7 @@ def test_a_pattern_is_one_operation_with_parts(env, machine):
 
 def test_a_priority_is_that_of_the_process(env, tmp_path):
     """Under bfq the idle class waits for the others."""
-    cache = PageCache(
-        env, block_machine(tmp_path, "bfq"), files={"/data/table": 2e9, "/data/backup": 2e9}
-    )
+    cache = PageCache(env, block_machine(tmp_path, "bfq"), files={"/data/table": 2e9, "/data/backup": 2e9})
     ends = {}
 
     def reader(path, ionice):

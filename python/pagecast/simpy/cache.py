@@ -242,8 +242,8 @@ class PageCache:
         Raises
         ------
         ScenarioError
-            When it begins: the operation is the model's own, such as computing and waiting, or is begun as only
-            processes of a scenario do it (`asynchronous`, `not_before`).
+            When it begins: the operation is the model's own, such as computing and waiting, or is begun as
+            only processes of a scenario do it (`asynchronous`, `not_before`).
         """
         check_type("operation", operation, _core.Operation, "pagecast.read(...)")
         return self._carried_out(operation)
@@ -254,8 +254,8 @@ class PageCache:
         Parameters
         ----------
         ionice : str
-            As `ionice` prints it: "idle", or "realtime" or "best-effort" and a level from 0 (best) to 7. Disks
-            with a scheduler that minds it look at it.
+            As `ionice` prints it: "idle", or "realtime" or "best-effort" and a level from 0 (best) to 7.
+            Disks with a scheduler that minds it look at it.
 
         Raises
         ------
@@ -274,7 +274,8 @@ class PageCache:
         Returns
         -------
         list of Latency
-            A row for each name of a process, file and kind. SimPy names a process after its generator function.
+            A row for each name of a process, file and kind. SimPy names a process after its generator
+            function.
         """
         return [
             Latency(process, path, operation, count, size_bytes, *times)
