@@ -708,7 +708,8 @@ def test_a_priority_is_that_of_the_process(env, tmp_path):
     def reader(path, ionice):
         cache.set_priority(ionice)
         yield from cache.open(path, flags=["O_DIRECT"])
-        yield from cache.read(path, size_bytes=2**24, call_bytes=2**14)
+        pattern = pc.Pattern("uniform", depth=8, by="libaio")
+        yield from cache.do(pc.read(path, size_bytes=2**24, call_bytes=2**14, pattern=pattern))
         ends[ionice] = env.now
 
     idle = env.process(reader("/data/backup", "idle"))

@@ -139,7 +139,7 @@ fn numbers_of_calls_are_no_tasks() {
     assert!(matches!(cache.remove_task(Nanos::ZERO, call), Err(EmbedError::NoSuchTask(_))));
     let disks = &mut Disks::new(&host());
     play(&mut cache, disks, Nanos(2_000_000_000));
-    assert_eq!(cache.add_task("other"), call);
+    assert!((1..=4).contains(&cache.add_task("other").0), "those of the four calls are free");
 }
 
 /// Tasks of one name share rows, and do not make the same random calls.
