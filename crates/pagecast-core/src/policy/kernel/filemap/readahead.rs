@@ -78,7 +78,7 @@ pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> Run
     let span = Span::of(task, task.position, end);
     let mut pace = pace_of(cx.config, &file, cx.caps.cost(cx.pages, cx.block, task, operation).seconds);
     let limits = limits_of(cx.config, &file);
-    let seek = cx.block.seek(&file, (span.start, end));
+    let seek = cx.block.seek(cx.now, &file, (span.start, end));
     if (end - span.start) / PAGE <= limits.read_ahead {
         pace.latency += seek.as_seconds();
     }
