@@ -131,7 +131,9 @@ def disk(chance: Chance, version: str) -> Table:
     for key in chance.some_of(list(extras), 4):
         drawn[key] = extras[key]
     if chance.sometimes():
-        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san")
+        own = chance.one_of(
+            "burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san"
+        )
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
 

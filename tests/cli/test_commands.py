@@ -321,7 +321,9 @@ def test_simulate_names_the_disks_that_make_seeds_differ(pagecast):
 
 def test_simulate_names_the_disks_that_draw_times(pagecast):
     outcome = pagecast("simulate", "scenario.toml", "--set", 'machine.disk.ssd.service_read.p50="80 us"')
-    assert outcome.stdout.endswith("\nSeed 0; disk ssd draws the times of its requests: other seeds differ.\n")
+    assert outcome.stdout.endswith(
+        "\nSeed 0; disk ssd draws the times of its requests: other seeds differ.\n"
+    )
 
 
 def test_simulate_from_stdin(pagecast):

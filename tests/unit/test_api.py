@@ -164,7 +164,9 @@ def test_unknown_model(scenario):
 
 
 def test_shipped_disks():
-    assert {"hdd-7200", "sata-intel-s4500", "nvme-intel-p3700", "nvme-intel-p4800x", "ebs-gp2"} <= {*pc.list_disks()}
+    assert {"hdd-7200", "sata-intel-s4500", "nvme-intel-p3700", "nvme-intel-p4800x", "ebs-gp2"} <= {
+        *pc.list_disks()
+    }
     memory = '{ size = "8 GB", read = "8 GB/s", write = "5 GB/s" }'
     machine = '[machine]\ncores = 4\nmemory = {}\ndisk.d.from = "{}"\nmount."/".disk = "d"\n'
     process = '[[process]]\nname = "p"\ndo = [{ write = "/f", size = "8 MB" }, { fsync = "/f" }]\n'

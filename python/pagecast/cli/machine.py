@@ -23,8 +23,8 @@ __all__ = ["command"]
 def command() -> None:
     """List and show the machines that are shipped.
 
-    A scenario names one with `from = "NAME"` in [machine] and overrides the keys that differ. A machine names a
-    shipped disk with `from = "NAME"` in [machine.disk.NAME].
+    A scenario names one with `from = "NAME"` in [machine] and overrides the keys that differ. A machine
+    names a shipped disk with `from = "NAME"` in [machine.disk.NAME].
 
     \b
     Examples:
@@ -61,8 +61,8 @@ def list_command(disks: bool, as_json: bool) -> None:
 def show_command(name: str) -> None:
     """Print the file of a machine, with the source of each number.
 
-    NAME is a shipped machine or disk, or the path of a machine file: with a slash, or ending in .toml. One that was
-    made by `pagecast calibrate` is compared with its checksum. Comments at the end list the keys that
+    NAME is a shipped machine or disk, or the path of a machine file: with a slash, or ending in .toml. One
+    that was made by `pagecast calibrate` is compared with its checksum. Comments at the end list the keys that
     follow from the `kind` of a disk.
     """
     if name in list_disks():

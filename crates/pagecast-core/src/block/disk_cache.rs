@@ -169,7 +169,7 @@ mod tests {
         let times = [1, 4, 16, 64].map(|mib| in_turn(mib, 64 << 10));
         assert!(times.is_sorted_by(|more, less| more > less), "{times:?}");
         let alone = 64.0 * MIB as f64 / WRITE;
-        assert!(times[0] > 3.0 * alone && times[2] < 1.3 * alone, "{times:?}");
+        assert!(times[0] > 2.5 * alone && times[2] < 1.3 * alone, "{times:?}");
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
             prop_assert!(bytes as f64 <= now * WRITE + (mib * MIB) as f64 + 1.0);
             let end = now + cache.flush(now);
             prop_assert!(end * WRITE >= bytes as f64 * (1.0 - 1e-9));
-            prop_assert_eq!(cache.flush(end), 0.0);
+            prop_assert!(cache.flush(end) < 1e-9);
         }
     }
 }

@@ -122,13 +122,22 @@ keys! {
         /// Time of the disk for each request of direct I/O
         ///
         /// With it direct I/O goes request by request through `scheduler` ([one by one](../concepts/kernel/block.md#requests-one-by-one)), and
-        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next two.
+        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
         #[key(TIME, default = Nanos::ZERO)]
         pub service: Nanos,
+        /// Requests of direct I/O that the disk serves at once
+        ///
+        /// The tags of its queue. It needs `service`.
+        #[key(whole(1, 1 << 20), absent = "`nr_requests`")]
+        pub hw_queue_depth: Option<u32>,
+        /// The order in which requests of direct I/O go to the disk
+        ///
+        /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
+        #[key(word::<Scheduler>(), default = Scheduler::None)]
+        pub scheduler: Scheduler,
         /// Times of reads of direct I/O, drawn with the seed; they stand in for `service`
         ///
-        /// `{ p50 = "76 us", p99 = "96 us" }`; [its keys](#machine-disk-name-service-read). Their bytes then move at `read` and `write` at most. Only
-        /// `kernel` looks at this and the next two.
+        /// `{ p50 = "76 us", p99 = "96 us" }`; [its keys](#machine-disk-name-service-read). Their bytes then move at `read` and `write` at most.
         #[key(table::<Quantiles>(), absent = "`service`")]
         pub service_read: Option<Quantiles>,
         /// Times of writes of direct I/O, drawn likewise
@@ -145,16 +154,6 @@ keys! {
         /// round trip to `latency`, `write_latency`, `flush` and each request of direct I/O.
         #[key(table::<San>(), absent = "it is in the host")]
         pub san: Option<San>,
-        /// Requests of direct I/O that the disk serves at once
-        ///
-        /// The tags of its queue. It needs `service`.
-        #[key(whole(1, 1 << 20), absent = "`nr_requests`")]
-        pub hw_queue_depth: Option<u32>,
-        /// The order in which requests of direct I/O go to the disk
-        ///
-        /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
-        #[key(word::<Scheduler>(), default = Scheduler::None)]
-        pub scheduler: Scheduler,
         /// Least that it reads or writes
         ///
         /// `/sys/block/*/queue/logical_block_size`: with `O_DIRECT` [every call is of whole blocks](#flags-of-open). A power of two up to 64 KiB.

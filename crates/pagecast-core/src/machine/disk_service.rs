@@ -13,19 +13,19 @@ keys! {
         /// 90 percent of them take no longer
         ///
         /// Between two of these keys the tail is exponential; none takes longer than the last says. Each is at least as long as the one before.
-        #[key(TIME, absent = "as the next")]
+        #[key(TIME, absent = "between its neighbours")]
         pub p90: Option<Nanos>,
-        /// 99 percent
-        #[key(TIME, absent = "as the next")]
+        /// 99 percent of them take no longer
+        #[key(TIME, absent = "between its neighbours")]
         pub p99: Option<Nanos>,
-        /// 99.9 percent
-        #[key(TIME, absent = "as the next")]
+        /// 99.9 percent of them take no longer
+        #[key(TIME, absent = "between its neighbours")]
         pub p99_9: Option<Nanos>,
-        /// 99.99 percent
-        #[key(TIME, absent = "as the next")]
+        /// 99.99 percent of them take no longer
+        #[key(TIME, absent = "between its neighbours")]
         pub p99_99: Option<Nanos>,
-        /// 99.999 percent
-        #[key(TIME, absent = "the last one given")]
+        /// 99.999 percent of them take no longer
+        #[key(TIME, absent = "as the last one given")]
         pub p99_999: Option<Nanos>,
     }
 }

@@ -356,7 +356,7 @@ mod tests {
         };
         assert_snapshot!(refusal("fats"), @"x.toml:1: there is no shipped disk `fats`; did you mean `fast`? (a path ends in .toml)");
         assert_snapshot!(refusal("none.toml"), @r#"x.toml:1: the disk file "FOLDER/none.toml" cannot be read: No such file or directory (os error 2); correct the path, which is relative to the file that names it"#);
-        assert_snapshot!(refusal("round.toml"), @"FOLDER/round.toml:1: `from` goes in a circle: FOLDER/round.toml; remove one `from`");
+        assert_snapshot!(refusal("round.toml"), @"FOLDER/round.toml:1: `from` goes in a circle: FOLDER/round.toml -> FOLDER/round.toml; remove one `from`");
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //!
 //! Source: `mm/page-writeback.c: balance_dirty_pages, task_dirty_limit, writeback_set_ratelimit`, Linux 2.6.27 to 3.1. A writer beyond free run
 //! looks at the dirty pages of its device. Over its own limit, which is lower for those who write more, it submits pages until it has written
-//! half as many more as it made dirty, and then goes on, however much is dirty elsewhere; it is checked again after `ratelimit_pages`. Over the
-//! limit of all memory, or with too much under writeback, it waits otherwise. The turns are a rate here: that of the device divided by its writers
-//! at the limit, two thirds of it where they write by themselves, and nothing a `ratelimit_pages` beyond it where they wait.
+//! half as many more as it made dirty, and waits for the device otherwise. Then it goes on, and is checked again after `ratelimit_pages`. The turns
+//! are a rate here: that of the device divided by its writers at the limit, nothing a `ratelimit_pages` beyond it.
 //!
 //! Left out: who submits the pages (the flusher does, in its own chunks); that heavy and light writers of one device have limits of their own
 //! (each is taken to write as much as the others); the lower bound of 5 % of `vm.dirty_ratio` before 2.6.37; the pause of `congestion_wait`.
@@ -19,9 +18,6 @@ use crate::units::Nanos;
 
 /// `TASK_LIMIT_FRACTION`: a task that makes all pages dirty has an eighth less than the limit of its device.
 const TASK_LIMIT_FRACTION: u64 = 8;
-
-/// `sync_writeback_pages`: a task writes half as much again as it has made dirty.
-const DIRTIED_OF_WRITTEN: f64 = 1.0 / 1.5;
 
 /// `writeback_set_ratelimit`: a 32nd of the memory for each processor, from 16 pages to 4 MiB.
 const RATELIMIT_PART: u64 = 32;
@@ -38,8 +34,8 @@ impl WriteBack {
             let rate = if count == 0 || total <= self.limits.freerun {
                 None
             } else {
-                let part = self.excess(pages, at, total, writers);
-                part.map(|part| (1.0 - part) * self.rate_in_foreground(pages, block, at) / count as f64)
+                let excess = self.excess(pages, at, total, writers);
+                self.foreground_rate(excess, self.rate_of_device(pages, block, at) / count as f64)
             };
             let Some(wb) = self.wbs[at].as_mut() else { continue };
             wb.is_throttling = rate.is_some();
@@ -52,28 +48,19 @@ impl WriteBack {
         }
     }
 
-    /// Returns the rate at which a device writes, or would write if its writers made pages dirty.
-    fn rate_in_foreground(&self, pages: &Pages, block: &Block, at: usize) -> f64 {
-        let rate = self.rate_of_device(pages, block, at);
-        let estimate = self.wbs[at].as_ref().map_or(0.0, |wb| (wb.bandwidth.average * PAGE) as f64);
-        if rate > 0.0 { rate } else { estimate }
+    /// Returns by how many pages a device is over the limit of its writers, or all memory over the limit.
+    fn excess(&self, pages: &Pages, at: usize, total: u64, writers: u64) -> i64 {
+        let limits = self.limits.thresholds;
+        let own = pages.dirty().of_wb(WbId(at as u32)).dirty() / PAGE;
+        let of_device = self.shares[at].thresholds(self.fractions.fraction(at), &limits, total).limit;
+        let over = |dirty: u64, limit: u64| dirty as i64 - limit as i64;
+        over(own, task_dirty_limit(of_device, writers)).max(over(total, limits.limit))
     }
 
-    /// Returns by how much a device is over the limit of its writers, or all memory over the limit, as a part of the pages between two checks:
-    /// from -1, where nobody is held back, to 1, where all wait. Nothing below that.
-    fn excess(&self, pages: &Pages, at: usize, total: u64, writers: u64) -> Option<f64> {
-        let limits = self.limits.thresholds;
-        let of_wb = pages.dirty().of_wb(WbId(at as u32));
-        let of_device = self.shares[at].thresholds(self.fractions.fraction(at), &limits, total).limit;
-        let of_task = task_dirty_limit(of_device, writers);
-        let over = |pages: u64, limit: u64| (pages as f64 - limit as f64) / self.ratelimit_pages() as f64;
-        let own = over(of_wb.dirty() / PAGE, of_task);
-        if of_wb.reclaimable / PAGE > of_task {
-            // They write by themselves, whatever is dirty elsewhere.
-            return Some(own.clamp(-1.0, 1.0 - DIRTIED_OF_WRITTEN));
-        }
-        let all = over(total, limits.limit);
-        (own > -1.0 || all > 0.0).then(|| own.max(if all > 0.0 { all } else { -1.0 }).clamp(-1.0, 1.0))
+    /// Returns the rate of each writer, of a device that writes so much for each of them; nothing if none is held back.
+    fn foreground_rate(&self, excess: i64, of_device: f64) -> Option<f64> {
+        let part = excess as f64 / self.ratelimit_pages() as f64;
+        (part > -1.0).then(|| of_device * (1.0 - part).max(0.0))
     }
 
     /// The pages that a processor makes dirty between two checks.
