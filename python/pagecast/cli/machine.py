@@ -62,8 +62,8 @@ def show_command(name: str) -> None:
     """Print the file of a machine, with the source of each number.
 
     NAME is a shipped machine or disk, or the path of a machine file: with a slash, or ending in .toml. One
-    that was made by `pagecast calibrate` is compared with its checksum. Comments at the end list the keys that
-    follow from the `kind` of a disk.
+    that was made by `pagecast calibrate` is compared with its checksum. Comments at the end list the keys
+    that follow from the `kind` of a disk.
     """
     if name in list_disks():
         click.echo(disk_path(name).read_text(encoding="utf-8"), nl=False)

@@ -78,6 +78,8 @@ impl Kernel {
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
         // States end as they were before this instant changes them.
         self.told.states.tell(now, out);
+        // Transactions end before anybody looks at what is dirty.
+        self.ext4.btrfs.commit_due(now, self.pages.dirty_mut(), &mut self.block.queues);
         // Pages find their place first, and evict others: all that follows looks at what is in memory.
         keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
         self.pages.look_at_backed(&self.tasks, now);
@@ -92,7 +94,6 @@ impl Kernel {
         self.write_back.limit_strict(&self.pages);
         // Flushers are woken by the new limits, and submit before anybody is told to go on.
         self.flushers.wake_flushers(&self.pages, &self.write_back, &self.tasks, now);
-        self.ext4.btrfs.commit_due(now, self.pages.dirty_mut(), &mut self.block.queues);
         for device in 0..self.block.queues.len() {
             self.write_back_device(now, device, out);
         }
