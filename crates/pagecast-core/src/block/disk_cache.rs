@@ -53,11 +53,11 @@ impl DiskCache {
         wait
     }
 
-    /// Moves the head over a range of bytes that is read at such a rate. Returns the seconds until it is at the first of them: what it writes
+    /// Moves the head over a range of bytes that is read at such a rate, the best of so many. Returns the seconds until it is at the first of them: what it writes
     /// at the moment comes first.
-    pub fn read(&mut self, now: f64, (at, bytes): (u64, u64), rate: f64) -> f64 {
+    pub fn read(&mut self, now: f64, (at, bytes): (u64, u64), rate: f64, choices: usize) -> f64 {
         self.work_until(now);
-        let positioning = self.mechanics.positioning(self.head, at, 1, rate);
+        let positioning = self.mechanics.positioning(self.head, at, choices, rate);
         self.busy = self.busy.max(now) + positioning;
         self.head = Some(at + bytes);
         self.busy - now
@@ -159,7 +159,7 @@ mod tests {
         let mut cache = cache(mib);
         let mut now = 0.0;
         for at in 0..64 * MIB / step {
-            now += cache.put(now, ((at % 10 << 33) + at / 10 * step, step));
+            now += cache.put(now, (((at % 10) << 33) + at / 10 * step, step));
         }
         now + cache.flush(now)
     }
@@ -184,7 +184,7 @@ mod tests {
     fn a_read_waits_for_the_piece_under_way_and_no_longer() {
         let mut cache = cache(16);
         cache.put(0.0, (0, 16 * MIB));
-        let wait = cache.read(1e-3, (1 << 38, 4096), WRITE);
+        let wait = cache.read(1e-3, (1 << 38, 4096), WRITE, 1);
         assert!(wait > MIB as f64 / WRITE - 1e-3 && wait < 3.0 * MIB as f64 / WRITE, "{wait}");
     }
 

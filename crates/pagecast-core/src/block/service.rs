@@ -47,13 +47,13 @@ impl Head {
         let range = (request.position, request.bytes.0);
         let (now, is_read) = (now.as_seconds(), request.direction == Direction::Read);
         let time = match &mut self.cache {
-            Some(cache) if is_read => cache.read(now, range, self.rates.0) + self.bytes(request),
-            Some(cache) => cache.put(now, range).max(self.bytes(request)),
+            Some(cache) if is_read => cache.read(now, range, self.rates.0, choices) + self.bytes(request),
+            // The head stays where it is.
+            Some(cache) => return Nanos::from_seconds(cache.put(now, range).max(self.bytes(request))),
             None => self.seconds(request, choices),
         };
-        let time = Nanos::from_seconds(time);
         self.at = Some(request.end());
-        time
+        Nanos::from_seconds(time)
     }
 
     /// Seconds until a request is complete if it is next, of so many.

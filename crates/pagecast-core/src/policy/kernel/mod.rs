@@ -90,7 +90,8 @@
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
 //! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |
-//! | `btree_writepages`, `transaction_kthread` | `btrfs/mod.rs` | `extent_written`, `commit_due` |
+//! | `btree_writepages` | `btrfs/mod.rs` | `extent_written` |
+//! | `transaction_kthread` | `btrfs/mod.rs` | `commit_due` |
 //! | `blk_kick_flush` | `block/flush.rs` | `flush` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |

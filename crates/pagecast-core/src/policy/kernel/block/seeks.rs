@@ -72,7 +72,7 @@ impl Turning {
     pub fn read(&mut self, now: Nanos, (at, bytes): (u64, u64)) -> f64 {
         let (at, bytes) = self.of_each_disk((at, bytes));
         if let Some(cache) = &mut self.cache {
-            return cache.read(now.as_seconds(), (at, bytes), self.read);
+            return cache.read(now.as_seconds(), (at, bytes), self.read, 1);
         }
         let seconds = self.mechanics.positioning(self.head, at, 1, self.read);
         self.head = Some(at + bytes);
