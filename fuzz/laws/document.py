@@ -89,7 +89,17 @@ def _table(path: tuple[str, ...], table: Table, units: Units) -> Iterator[str]:
         yield from _table((*path, key), value, units)
 
 
-INLINE = ("read_at", "write_at", "write_cache", "rotation", "raid")
+INLINE = (
+    "read_at",
+    "write_at",
+    "write_cache",
+    "rotation",
+    "raid",
+    "service_read",
+    "service_write",
+    "iops",
+    "san",
+)
 
 
 def _key(name: str) -> str:

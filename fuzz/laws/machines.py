@@ -131,7 +131,9 @@ def disk(chance: Chance, version: str) -> Table:
     for key in chance.some_of(list(extras), 4):
         drawn[key] = extras[key]
     if chance.sometimes():
-        own = chance.one_of("burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid")
+        own = chance.one_of(
+            "burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san"
+        )
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
 
@@ -154,8 +156,18 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
                     "track_seek": chance.time(100 * US, MS),
                     "average_seek": Time(average),
                     "inner": chance.one_of(0.5, 1.0),
+                    "cache": chance.size(2 * MB, 64 * MB),
                 }
             }
+        case "drawn":
+            median = chance.between(5 * US, MS)
+            return {
+                "service_read": {"p50": Time(median), "p99": Time(3 * median), "p99_999": Time(40 * median)},
+                "service_write": {"p50": Time(median)},
+                "iops": {"baseline": chance.between(100, 5000), "burst": 5000, "credits": 100_000},
+            }
+        case "san":
+            return {"san": {"rate": Rate(2 * write), "round_trip": chance.time(100 * US, 5 * MS)}}
         case "raid":
             level = chance.one_of("jbod", "0", "1", "5", "6", "10")
             return {"raid": {"level": level, "disks": 2 * chance.between(2, 5), "chunk": Size(64 << 10)}}

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         wait,
         write,
     )
-    from pagecast.api import File, Process, Scenario, list_machines, load_machine, simulate
+    from pagecast.api import File, Process, Scenario, list_disks, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
@@ -115,6 +115,7 @@ __all__ = [
     "fseek",
     "fsync",
     "fwrite",
+    "list_disks",
     "list_machines",
     "load_machine",
     "mkdir",
@@ -161,6 +162,7 @@ _LAZY = {
     "Tolerance": "pagecast.tolerance",
     "bench": "pagecast.benchmark",
     "calibrate": "pagecast.calibration",
+    "list_disks": "pagecast.api",
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",

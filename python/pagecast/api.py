@@ -36,6 +36,7 @@ __all__ = [
     "Process",
     "Program",
     "Scenario",
+    "list_disks",
     "list_machines",
     "load_machine",
     "simulate",
@@ -427,7 +428,8 @@ def simulate(
     model : str
         One of `MODELS`; by default Linux's own rules.
     seed : int
-        Of all random streams; only machines with uneven devices draw random numbers.
+        Of all random streams; only machines with uneven devices, or with `service_read`
+        or `service_write`, draw random numbers.
     options : mapping of str, optional
         Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
     residency : {"end", "operation"}, optional
@@ -525,6 +527,22 @@ def list_machines() -> list[str]:
         Sorted.
     """
     return sorted(path.stem for path in MACHINE_DIR.glob("*.toml"))
+
+
+def list_disks() -> list[str]:
+    """Give the names of the disks that are shipped, for `from` in `[machine.disk.NAME]`.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
+    return sorted(path.stem for path in (MACHINE_DIR / "disks").glob("*.toml"))
+
+
+def disk_path(name: str) -> Path:
+    """Give the file of a shipped disk, a name of `list_disks`."""
+    return MACHINE_DIR / "disks" / f"{name}.toml"
 
 
 def machine_path(name: str) -> Path:

@@ -319,6 +319,13 @@ def test_simulate_names_the_disks_that_make_seeds_differ(pagecast):
     assert outcome.stdout.endswith("\nSeed 7; disk ssd is uneven (2.5 %): other seeds differ.\n")
 
 
+def test_simulate_names_the_disks_that_draw_times(pagecast):
+    outcome = pagecast("simulate", "scenario.toml", "--set", 'machine.disk.ssd.service_read.p50="80 us"')
+    assert outcome.stdout.endswith(
+        "\nSeed 0; disk ssd draws the times of its requests: other seeds differ.\n"
+    )
+
+
 def test_simulate_from_stdin(pagecast):
     text = (pagecast.folder / "scenario.toml").read_bytes()
     outcome = pagecast("simulate", "-", "--json", stdin=text)

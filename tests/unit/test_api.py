@@ -163,6 +163,18 @@ def test_unknown_model(scenario):
         pc.simulate(scenario, model="wrensh")
 
 
+def test_shipped_disks():
+    assert {"hdd-7200", "sata-intel-s4500", "nvme-intel-p3700", "nvme-intel-p4800x", "ebs-gp2"} <= {
+        *pc.list_disks()
+    }
+    memory = '{ size = "8 GB", read = "8 GB/s", write = "5 GB/s" }'
+    machine = '[machine]\ncores = 4\nmemory = {}\ndisk.d.from = "{}"\nmount."/".disk = "d"\n'
+    process = '[[process]]\nname = "p"\ndo = [{ write = "/f", size = "8 MB" }, { fsync = "/f" }]\n'
+    for name in pc.list_disks():
+        scenario = pc.Scenario.from_toml(machine.format(memory, name) + process)
+        assert pc.simulate(scenario, model="kernel", seed=1).operations["end_s"][-1] > 0, name
+
+
 def test_shipped_machines():
     assert {"wrench-cluster", "wrench-cluster-published"} <= {*pc.list_machines()}
     hashes = {pc.load_machine(name).hash for name in pc.list_machines()}

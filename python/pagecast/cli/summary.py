@@ -86,6 +86,12 @@ def _seed(scenario: Scenario, seed: int) -> str:
         for name, disk in described.get("disk", {}).items()
         if disk.get("unevenness")
     ]
+    uneven += [
+        f"disk {name}{f' of {host}' if len(hosts) > 1 else ''} draws the times of its requests"
+        for host, described in hosts.items()
+        for name, disk in described.get("disk", {}).items()
+        if disk.keys() & {"service_read", "service_write"}
+    ]
     if not uneven:
         return f"Seed {seed}; no disk is uneven: other seeds give the same."
     return f"Seed {seed}; {', '.join(uneven)}: other seeds differ."

@@ -12,10 +12,12 @@
 //!
 //! Left out: several queues of the hardware; plugs; I/O of cgroups; polled requests.
 
+mod allowance;
 mod anticipatory;
 mod bfq;
 mod cfq;
 mod deadline;
+mod disk_cache;
 mod elevator;
 mod kyber;
 mod mq_deadline;
@@ -25,10 +27,14 @@ mod request;
 mod rotation;
 mod schedule;
 mod service;
+mod times;
 
+pub use self::allowance::Allowance;
+pub use self::disk_cache::DiskCache;
 pub use self::request::{Direction, Request, RequestId};
 pub use self::rotation::Mechanics;
 pub use self::service::Service;
+pub use self::times::Times;
 
 use std::collections::{BTreeSet, VecDeque};
 

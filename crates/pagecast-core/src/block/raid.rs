@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::request::{Direction, Request};
 use super::service::Head;
+use super::times::Times;
 use crate::machine::{Level, Raid};
 use crate::units::{Bytes, Nanos};
 
@@ -128,7 +129,7 @@ fn write(raid: &Raid, stripe: u64, columns: &Columns, [before, writes]: &mut Pha
 struct Member {
     head: Option<Head>,
     depth: usize,
-    time: Nanos,
+    times: Times,
     waiting: Vec<(u64, Operation)>,
     served: Vec<(Nanos, u64)>,
 }
@@ -146,8 +147,9 @@ impl Member {
             let choices = self.waiting.len();
             let (part, operation) = self.waiting.remove(next);
             let moved =
-                self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(&request_of(&operation), choices));
-            self.served.push((now + self.time + moved, part));
+                self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(now, &request_of(&operation), choices));
+            let time = self.times.next(operation.direction);
+            self.served.push((now + time + moved, part));
         }
     }
 }
@@ -184,14 +186,19 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// An array of disks of such a size, each of which serves `depth` operations at a time in `time`, or has a head.
-    pub(super) fn new(raid: Raid, size: Bytes, depth: u32, time: Nanos, head: Option<Head>) -> Self {
-        let member =
-            Member { head, depth: depth.max(1) as usize, time, waiting: Vec::new(), served: Vec::new() };
+    /// An array of disks of such a size, each of which serves `depth` operations at a time, or has a head.
+    pub(super) fn new(raid: Raid, size: Bytes, depth: u32, times: Times, head: Option<&Head>) -> Self {
+        let member = |number| Member {
+            head: head.cloned(),
+            depth: depth.max(1) as usize,
+            times: times.of_member(number),
+            waiting: Vec::new(),
+            served: Vec::new(),
+        };
         Self {
             raid,
             size: size.0,
-            members: vec![member; raid.disks as usize],
+            members: (0..u64::from(raid.disks)).map(member).collect(),
             requests: FxHashMap::default(),
         }
     }
@@ -317,7 +324,7 @@ mod tests {
 
     /// The time of random writes of 4 KiB, one after the other, on disks that take a millisecond for each operation.
     fn seconds(level: Level, disks: u32, direction: Direction, depth: u64) -> f64 {
-        let mut array = Array::new(raid(level, disks), Bytes(SIZE), 1, Nanos(1_000_000), None);
+        let mut array = Array::new(raid(level, disks), Bytes(SIZE), 1, Times::equal(Nanos(1_000_000)), None);
         let (mut now, mut sent) = (Nanos::ZERO, 0);
         let mut next = |array: &mut Array, now| {
             let position = sent * 7919 % 100_000 * CHUNK;

@@ -94,6 +94,7 @@ mod tests {
             average_seek: ms(8.5),
             full_seek: Some(ms(17.0)),
             inner,
+            cache: None,
         };
         Mechanics::new(&rotation, SIZE)
     }

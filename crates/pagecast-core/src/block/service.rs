@@ -4,15 +4,18 @@
 //! Source: `drivers/block/null_blk/main.c: null_handle_throttled, nullb_bwtimer_fn`, Linux 6.12 (`completion_nsec`, `hw_queue_depth`, `mbps`).
 //! The limit is a number of bytes for each interval; a request that goes beyond it waits for the next, and all others behind it.
 //!
-//! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. Left out: an age at which such a
-//! disk prefers a request that waits, and a cache that writes are complete in.
+//! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. With a write cache (`disk_cache`)
+//! writes need no head. Left out: an age at which such a disk prefers a request that waits.
 
 use std::collections::VecDeque;
 
+use super::allowance::Allowance;
+use super::disk_cache::DiskCache;
 use super::raid::Array;
 use super::request::{Direction, Request};
 use super::rotation::Mechanics;
-use crate::machine::Raid;
+use super::times::Times;
+use crate::machine::{Raid, San};
 use crate::units::{Bytes, Nanos, earlier};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends
@@ -30,26 +33,68 @@ struct Budget {
 }
 
 /// The head of a disk that turns, and the rates of its first track for reads and writes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Head {
     mechanics: Mechanics,
+    cache: Option<DiskCache>,
     at: Option<u64>,
     rates: (f64, f64),
 }
 
 impl Head {
     /// Moves it over a request, which was the best of so many. Returns the time of that.
-    pub(super) fn go(&mut self, request: &Request, choices: usize) -> Nanos {
-        let time = Nanos::from_seconds(self.seconds(request, choices));
+    pub(super) fn go(&mut self, now: Nanos, request: &Request, choices: usize) -> Nanos {
+        let range = (request.position, request.bytes.0);
+        let (now, is_read) = (now.as_seconds(), request.direction == Direction::Read);
+        let time = match &mut self.cache {
+            Some(cache) if is_read => cache.read(now, range, self.rates.0, choices) + self.bytes(request),
+            // The head stays where it is.
+            Some(cache) => return Nanos::from_seconds(cache.put(now, range).max(self.bytes(request))),
+            None => self.seconds(request, choices),
+        };
         self.at = Some(request.end());
-        time
+        Nanos::from_seconds(time)
     }
 
     /// Seconds until a request is complete if it is next, of so many.
     pub(super) fn seconds(&self, request: &Request, choices: usize) -> f64 {
+        let is_read = request.direction == Direction::Read;
+        if self.cache.is_some() && !is_read {
+            return self.bytes(request);
+        }
+        let rate = if is_read { self.rates.0 } else { self.rates.1 };
+        self.mechanics.positioning(self.at, request.position, choices, rate) + self.bytes(request)
+    }
+
+    /// Seconds of the bytes of a request alone.
+    fn bytes(&self, request: &Request) -> f64 {
         let rate = if request.direction == Direction::Read { self.rates.0 } else { self.rates.1 };
-        let bytes = request.bytes.0 as f64 / (rate * self.mechanics.zone(request.position));
-        self.mechanics.positioning(self.at, request.position, choices, rate) + bytes
+        request.bytes.0 as f64 / (rate * self.mechanics.zone(request.position))
+    }
+}
+
+/// The link before a disk that is elsewhere. Reads and writes cross it one after the other; writes, too, when the disk has them, which takes
+/// as long.
+#[derive(Clone, Debug)]
+struct Link {
+    /// Bytes in a second.
+    rate: f64,
+    round_trip: Nanos,
+    /// The time up to which it has bytes to carry.
+    busy: Nanos,
+    /// Requests on it, and when they are over it.
+    crossing: VecDeque<(Nanos, Request)>,
+}
+
+impl Link {
+    /// Takes requests that the disk has served. Returns those that have crossed.
+    fn cross(&mut self, now: Nanos, served: Vec<Request>) -> Vec<Request> {
+        for request in served {
+            self.busy = self.busy.max(now) + Nanos::from_seconds(request.bytes.0 as f64 / self.rate);
+            self.crossing.push_back((self.busy + self.round_trip, request));
+        }
+        let crossed = self.crossing.iter().take_while(|(at, _)| *at <= now).count();
+        self.crossing.drain(..crossed).map(|(_, request)| request).collect()
     }
 }
 
@@ -57,8 +102,10 @@ impl Head {
 #[derive(Debug)]
 pub struct Service {
     depth: u32,
-    time: Nanos,
+    times: Times,
     budget: Option<Budget>,
+    allowance: Option<Allowance>,
+    link: Option<Link>,
     head: Option<Head>,
     /// The disks that it is made of.
     array: Option<Array>,
@@ -72,10 +119,18 @@ impl Service {
     /// A disk that serves `depth` requests at a time, each in `time`.
     #[must_use]
     pub fn new(depth: u32, time: Nanos) -> Self {
+        Self::timed(depth, Times::equal(time))
+    }
+
+    /// A disk that serves `depth` requests at a time, each in a time of its own.
+    #[must_use]
+    pub fn timed(depth: u32, times: Times) -> Self {
         Self {
             depth: depth.max(1),
-            time,
+            times,
             budget: None,
+            allowance: None,
+            link: None,
             head: None,
             array: None,
             served: VecDeque::new(),
@@ -89,16 +144,39 @@ impl Service {
         Self { budget: Some(Budget { bytes, interval, left: bytes.0, ends: None }), ..self }
     }
 
+    /// The same disk, with so many bytes, or requests, in a second.
+    #[must_use]
+    pub fn allowed(self, allowance: Allowance) -> Self {
+        Self { allowance: Some(allowance), ..self }
+    }
+
+    /// The same disk, behind a link.
+    #[must_use]
+    pub fn behind(self, san: &San) -> Self {
+        let (rate, round_trip) = (san.rate.0, san.round_trip);
+        Self { link: Some(Link { rate, round_trip, busy: Nanos::ZERO, crossing: VecDeque::new() }), ..self }
+    }
+
     /// A disk that turns and takes `time` for each request besides, with these rates of reads and writes at its first byte.
     #[must_use]
     pub fn turning(self, mechanics: Mechanics, rates: (f64, f64)) -> Self {
-        Self { head: Some(Head { mechanics, at: None, rates }), ..self }
+        Self { head: Some(Head { mechanics, cache: None, at: None, rates }), ..self }
+    }
+
+    /// The same disk, with a write cache of such a size; it turns.
+    #[must_use]
+    pub fn caching(self, size: Bytes) -> Self {
+        let head = self.head.map(|head| {
+            let cache = Some(DiskCache::new(size, head.mechanics, head.rates.1));
+            Head { cache, ..head }
+        });
+        Self { head, ..self }
     }
 
     /// An array of such disks, each with so many bytes.
     #[must_use]
     pub fn array(self, raid: Raid, size: Bytes) -> Self {
-        let array = Array::new(raid, size, self.depth, self.time, self.head);
+        let array = Array::new(raid, size, self.depth, self.times, self.head.as_ref());
         Self { depth: self.depth.saturating_mul(raid.disks), array: Some(array), ..self }
     }
 
@@ -116,7 +194,8 @@ impl Service {
     /// The requests that it has.
     pub(super) fn under_way(&self) -> u64 {
         let in_array = self.array.as_ref().map_or(0, Array::requests);
-        (self.served.len() + self.held.len() + in_array) as u64
+        let in_link = self.link.as_ref().map_or(0, |link| link.crossing.len());
+        (self.served.len() + self.held.len() + in_array + in_link) as u64
     }
 
     /// Takes a request.
@@ -129,17 +208,22 @@ impl Service {
     fn serve(&mut self, now: Nanos) {
         while let Some(at) = self.next() {
             let next = self.held[at];
-            if !self.passes(now, next.bytes.0) {
+            let is_early = self.allowance.is_some_and(|allowance| allowance.free() > now);
+            if is_early || !self.passes(now, next.bytes.0) {
                 return;
             }
+            let moved = self.allowance.as_mut().map_or(now, |allowance| allowance.pass(now, &next));
             self.held.remove(at);
             if let Some(array) = &mut self.array {
                 array.begin(now, next);
                 continue;
             }
             let choices = self.held.len() + 1;
-            let moved = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(&next, choices));
-            self.served.push_back((now + self.time + moved, next));
+            let positioned = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(now, &next, choices));
+            // Its bytes are part of the time of a short request.
+            let end = (now + self.times.next(next.direction) + positioned).max(moved);
+            let place = self.served.partition_point(|(other, _)| *other <= end);
+            self.served.insert(place, (end, next));
         }
     }
 
@@ -168,13 +252,15 @@ impl Service {
     /// The time at which it has served its next request, or its budget is new.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         let ends = self.budget.and_then(|budget| budget.ends).filter(|_| !self.held.is_empty());
+        let allowed = self.allowance.map(|allowance| allowance.free()).filter(|_| !self.held.is_empty());
         let of_array = self.array.as_ref().and_then(Array::next_event);
-        earlier(self.complete().into_iter().chain(ends).min(), of_array)
+        let crossed = self.link.as_ref().and_then(|link| Some(link.crossing.front()?.0));
+        earlier(self.complete().into_iter().chain(ends).chain(allowed).min(), earlier(of_array, crossed))
     }
 
     /// The time at which its next requests are complete: the end of the last of those that end together.
     fn complete(&self) -> Option<Nanos> {
-        let together = TOGETHER.min(Nanos(self.time.0 / 10));
+        let together = TOGETHER.min(Nanos(self.times.usual().0 / 10));
         let mut ends = self.served.iter().map(|(end, _)| *end);
         let mut last = ends.next()?;
         while let Some(end) = ends.next().filter(|end| *end <= last + together) {
@@ -203,6 +289,9 @@ impl Service {
         if self.head.is_some() {
             self.serve(now);
         }
-        ended
+        match &mut self.link {
+            Some(link) => link.cross(now, ended),
+            None => ended,
+        }
     }
 }

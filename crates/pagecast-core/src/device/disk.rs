@@ -14,6 +14,9 @@ pub(crate) fn disk(disk: &Disk, network: &mut impl Network) -> ReadWrite {
     let (reading, writing) = disk.streaming();
     let limited = |mut side: Resource| {
         (side.burst, side.interval) = (disk.burst, disk.limit_interval);
+        if let Some(san) = disk.san {
+            side = side.at_most(san.rate.0);
+        }
         side
     };
     let sides = Sides {

@@ -98,7 +98,7 @@ impl<'a, N: Network> Engine<'a, N> {
             let memory_read = network.add_path(memory.read.clone());
             let memory_write = network.add_path(memory.write.clone());
             let processors = device::processors(host.cores, &mut network);
-            let setting = Setting { host, memory_read, memory_write };
+            let setting = Setting { host, memory_read, memory_write, seed: settings.seed };
             hosts.push(HostState {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
                 processors: network.add_path(processors),

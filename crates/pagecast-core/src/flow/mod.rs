@@ -73,6 +73,13 @@ impl Resource {
         self
     }
 
+    /// The same resource behind another one with such a rate.
+    #[must_use]
+    pub fn at_most(mut self, most: f64) -> Self {
+        self.capacity_at.iter_mut().for_each(|(_, rate)| *rate = rate.min(most));
+        self
+    }
+
     /// A resource with the higher rate of two, at every number of flows that either names.
     #[must_use]
     pub fn faster(one: &Self, other: &Self) -> Self {

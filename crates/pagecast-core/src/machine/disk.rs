@@ -3,6 +3,7 @@
 use super::disk_kind::{DiskKind, Implied, READ_AHEAD_KB};
 use super::disk_raid::Raid;
 use super::disk_rotation::Rotation;
+use super::disk_service::{Iops, Quantiles, San};
 use super::memory::Sharing;
 use crate::keys::{
     FLAG, Kind, MILLIONTHS_PER_PERCENT, RATE, RATES, SIZE, TIME, Word, keys, kib, millionths, number, table,
@@ -16,6 +17,11 @@ keys! {
     pub struct Disk: "disk" {
         /// The key of its table in the machine file.
         pub name: String,
+        /// Shipped disk or path of a file with its keys; the keys beside it override it
+        ///
+        /// `pagecast machine list --disks` names the shipped ones. A path has a slash or ends in `.toml`, and is relative to this file.
+        #[key(Kind::Text, absent = "nothing")]
+        only from,
         /// Room for all files on it
         #[key(SIZE, required)]
         pub size: Bytes,
@@ -116,7 +122,7 @@ keys! {
         /// Time of the disk for each request of direct I/O
         ///
         /// With it direct I/O goes request by request through `scheduler` ([one by one](../concepts/kernel/block.md#requests-one-by-one)), and
-        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next two.
+        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
         #[key(TIME, default = Nanos::ZERO)]
         pub service: Nanos,
         /// Requests of direct I/O that the disk serves at once
@@ -129,6 +135,25 @@ keys! {
         /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
         #[key(word::<Scheduler>(), default = Scheduler::None)]
         pub scheduler: Scheduler,
+        /// Times of reads of direct I/O, drawn with the seed; they stand in for `service`
+        ///
+        /// `{ p50 = "76 us", p99 = "96 us" }`; [its keys](#machine-disk-name-service-read). Their bytes then move at `read` and `write` at most.
+        #[key(table::<Quantiles>(), absent = "`service`")]
+        pub service_read: Option<Quantiles>,
+        /// Times of writes of direct I/O, drawn likewise
+        #[key(table::<Quantiles>(), absent = "`service`")]
+        pub service_write: Option<Quantiles>,
+        /// Requests of direct I/O that a cloud lets pass in a second
+        ///
+        /// `{ baseline = 300, burst = 3000, credits = 5400000 }`; [its keys](#machine-disk-name-iops). Their bytes pass at `read` and `write` at most.
+        #[key(table::<Iops>(), absent = "any number")]
+        pub iops: Option<Iops>,
+        /// It is elsewhere, behind a link
+        ///
+        /// `{ rate = "200 MB/s", round_trip = "300 us" }`; [its keys](#machine-disk-name-san). Reads and writes share the rate; only `kernel` adds the
+        /// round trip to `latency`, `write_latency`, `flush` and each request of direct I/O.
+        #[key(table::<San>(), absent = "it is in the host")]
+        pub san: Option<San>,
         /// Least that it reads or writes
         ///
         /// `/sys/block/*/queue/logical_block_size`: with `O_DIRECT` [every call is of whole blocks](#flags-of-open). A power of two up to 64 KiB.
@@ -201,6 +226,25 @@ impl Word for Scheduler {
 impl Disk {
     /// The logical block of most disks (`include/linux/blk_types.h: SECTOR_SIZE`).
     pub const LOGICAL_BLOCK: Bytes = Bytes(512);
+
+    /// True if it has a cache that loses its bytes without power.
+    #[must_use]
+    pub fn is_volatile(&self) -> bool {
+        self.flush > Nanos::ZERO || self.rotation.is_some_and(|rotation| rotation.cache.is_some())
+    }
+
+    /// True if direct I/O to it goes request by request.
+    #[must_use]
+    pub fn serves_requests(&self) -> bool {
+        let has_limits = self.rotation.is_some() || self.iops.is_some();
+        self.service > Nanos::ZERO || self.has_drawn_times() || has_limits
+    }
+
+    /// True if the times of its requests are drawn.
+    #[must_use]
+    pub fn has_drawn_times(&self) -> bool {
+        self.service_read.is_some() || self.service_write.is_some()
+    }
 
     /// The size of each disk of an array; of a lone disk its own.
     #[must_use]

@@ -1,7 +1,7 @@
 //! Describes the moving parts of a disk that turns, as its data sheet gives them.
 
-use crate::keys::{TIME, keys, number, whole};
-use crate::units::Nanos;
+use crate::keys::{SIZE, TIME, keys, number, whole};
+use crate::units::{Bytes, Nanos};
 
 keys! {
     /// The platters and the head of a disk.
@@ -28,6 +28,12 @@ keys! {
         /// The first track is the outer one. In between the rate falls in a line. Write-back and direct I/O see it.
         #[key(number(0.01, 1.0), default = 1.0)]
         pub inner: f64,
+        /// Its own memory, in which a write is complete
+        ///
+        /// The head brings what it holds to the platter in the order of places, and writes that adjoin go together. It loses its bytes without power:
+        /// a flush waits until the head has written all of them.
+        #[key(SIZE, absent = "none")]
+        pub cache: Option<Bytes>,
     }
 }
 

@@ -718,6 +718,8 @@ pub struct Setting<'a> {
     pub memory_read: Path,
     /// The path of a copy into the page cache.
     pub memory_write: Path,
+    /// Equal seeds draw equal times of requests.
+    pub seed: u64,
 }
 
 #[cfg(test)]

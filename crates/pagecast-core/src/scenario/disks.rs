@@ -6,7 +6,7 @@ use super::write_cache::check_write_cache;
 use crate::block::Mechanics;
 use crate::error::ScenarioError;
 use crate::keys::{Held, Keyed, Word};
-use crate::machine::{Bdi, Disk, DiskKind, Implied, Raid, Rotation, WBT_SINCE};
+use crate::machine::{Bdi, Disk, DiskKind, Implied, Quantiles, Raid, Rotation, WBT_SINCE};
 use crate::nearest::hint;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -40,6 +40,7 @@ fn read_disk(
     check_write_cache(&fields, &disk)?;
     check_rotation(&fields, &disk)?;
     check_raid(&fields, &disk)?;
+    check_service(&fields, &disk)?;
     if disk.burst > Nanos::ZERO && disk.limit_interval > Nanos::ZERO {
         return Err(fields.place("limit_interval").error(
             format!("{} has both `burst` and `limit_interval`", fields.title),
@@ -113,6 +114,26 @@ fn check_rotation(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError>
     ))
 }
 
+/// A larger part of the requests takes no less time, and a burst is no less than what is always there.
+fn check_service(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
+    for (key, quantiles) in [("service_read", disk.service_read), ("service_write", disk.service_write)] {
+        let times = quantiles.iter().flat_map(Quantiles::points).map(|(_, time)| time);
+        if !times.is_sorted() {
+            return Err(fields.place(key).error(
+                format!("the times of `{key}` do not grow from p50 to p99_999"),
+                "write them as the data sheet has them, or leave out those that it does not have",
+            ));
+        }
+    }
+    let Some(iops) = disk.iops.filter(|iops| iops.burst.is_some_and(|burst| burst < iops.baseline)) else {
+        return Ok(());
+    };
+    Err(fields.place("iops").error(
+        format!("`burst` is less than `baseline`, which is {}", iops.baseline),
+        "without `burst` a volume passes as many requests as `baseline` says",
+    ))
+}
+
 /// An array needs disks for its data.
 fn check_raid(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
     let Some(raid) = disk.raid.filter(|raid| !raid.has_enough_disks()) else { return Ok(()) };
@@ -178,6 +199,20 @@ mod tests {
         assert_eq!(least, [("jbod", 2), ("0", 2), ("1", 2), ("5", 3), ("6", 4), ("10", 2)]);
         assert!(!enough("10", 5));
         assert_snapshot!(raid("level = '5', disks = 2").unwrap_err(), @r#"x.toml:8: `disks` is 2, which is not for this `level`; it needs 2 disks at least, 3 with level = "5", 4 with "6"; an even number with "10""#);
+    }
+
+    #[test]
+    fn times_of_requests_grow_and_a_burst_is_no_less_than_what_is_always_there() {
+        let refused = |keys: &str| {
+            let host = "cores = 1\nmemory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
+            let disk = format!("size = '1 TB'\nread = '1 MB/s'\nwrite = '10 MB/s'\n{keys}");
+            let text = format!("[machine]\n{host}\n[machine.disk.vol]\n{disk}\n{PROCESS}");
+            read(&text, &[]).map(drop)
+        };
+        assert!(refused("service_read = { p50 = '80 us', p99 = '80 us' }").is_ok());
+        assert!(refused("iops = { baseline = 3000 }").is_ok());
+        assert_snapshot!(refused("service_write = { p50 = '80 us', p99_9 = '70 us' }").unwrap_err(), @"x.toml:8: the times of `service_write` do not grow from p50 to p99_999; write them as the data sheet has them, or leave out those that it does not have");
+        assert_snapshot!(refused("iops = { baseline = 3000, burst = 300 }").unwrap_err(), @"x.toml:8: `burst` is less than `baseline`, which is 3000; without `burst` a volume passes as many requests as `baseline` says");
     }
 
     fn rotation(keys: &str) -> Result<Option<Rotation>, String> {

@@ -1,7 +1,8 @@
-//! Reads `from`: a machine file below the keys that override it.
+//! Reads `from`: a machine file, or the file of a disk, below the keys that override it.
 //!
-//! A name is a shipped machine, `NAME.toml` in the folder of shipped machines. A text with a slash, or that ends in `.toml`, is a path
-//! relative to the file that has it. This is the one place of the core that opens files.
+//! A name is a shipped machine, `NAME.toml` in the folder of shipped machines, or a shipped disk in `disks` there. A text with a slash, or that
+//! ends in `.toml`, is a path relative to the file that has it. A disk with `from` takes nothing over from a disk of the same name in the machine
+//! below. This is the one place of the core that opens files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -37,22 +38,70 @@ pub struct Folders<'a> {
     pub shipped: &'a Path,
 }
 
-/// Puts the machine file that `node` names with `from` below its own keys.
+/// The folder of shipped disks in that of shipped machines.
+const DISKS: &str = "disks";
+
+/// What a file describes.
+#[derive(Clone, Copy)]
+enum What {
+    Machine,
+    Disk,
+}
+
+impl What {
+    /// Its word in messages.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Disk => "disk",
+        }
+    }
+
+    /// The folder of shipped files.
+    fn shipped(self, folders: Folders<'_>) -> PathBuf {
+        match self {
+            Self::Machine => folders.shipped.to_owned(),
+            Self::Disk => folders.shipped.join(DISKS),
+        }
+    }
+}
+
+/// Puts the machine file that `node` names with `from` below its own keys, and the file of each disk that names one.
 ///
 /// # Errors
 /// A file that is not there or wrong in itself, and machine files that go round in a circle.
 pub fn resolve(node: &Node, folders: Folders<'_>) -> Result<Node, ScenarioError> {
-    resolve_chain(node.clone(), folders, &mut Vec::new())
+    resolve_chain(node.clone(), folders, &mut Vec::new(), What::Machine)
+}
+
+/// Puts the files of disks below the keys of the disks that name them. Returns the names of these disks.
+fn resolve_disks(machine: &mut Table, folders: Folders<'_>) -> Result<Vec<String>, ScenarioError> {
+    let Some(Value::Table(disks)) = machine.get_mut("disk").map(|node| &mut node.value) else {
+        return Ok(Vec::new());
+    };
+    let mut named = Vec::new();
+    for Entry { key, node, .. } in &mut disks.entries {
+        if matches!(&node.value, Value::Table(disk) if disk.get("from").is_some()) {
+            *node = resolve_chain(node.clone(), folders, &mut Vec::new(), What::Disk)?;
+            named.push(key.clone());
+        }
+    }
+    Ok(named)
 }
 
 fn resolve_chain(
     mut node: Node,
     folders: Folders<'_>,
     chain: &mut Vec<PathBuf>,
+    what: What,
 ) -> Result<Node, ScenarioError> {
     let Value::Table(table) = &mut node.value else { return Ok(node) };
+    let anew = match what {
+        What::Machine => resolve_disks(table, folders)?,
+        What::Disk => Vec::new(),
+    };
     let Some(from) = table.remove("from") else { return Ok(node) };
-    let (path, bytes) = open(&from, folders)?;
+    let (path, bytes) = open(&from, folders, what)?;
     let identity = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     if chain.contains(&identity) {
         let circle: Vec<_> = chain.iter().chain([&identity]).map(|path| path.display().to_string()).collect();
@@ -61,41 +110,48 @@ fn resolve_chain(
             .error(format!("`from` goes in a circle: {}", circle.join(" -> ")), "remove one `from`"));
     }
     chain.push(identity);
-    let base = body(document::parse(&bytes, &path.display().to_string(), "write a machine into it")?)?;
+    let remedy = format!("write a {} into it", what.word());
+    let base = document::parse(&bytes, &path.display().to_string(), &remedy)?;
+    let base = if let What::Machine = what { body(base)? } else { base };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut base = resolve_chain(base, Folders { base: folder, ..folders }, chain)?;
+    let mut base = resolve_chain(base, Folders { base: folder, ..folders }, chain, what)?;
     match &mut base.value {
-        Value::Table(below) => merge(below, std::mem::take(table)),
+        Value::Table(below) => {
+            if let Some(Value::Table(disks)) = below.get_mut("disk").map(|node| &mut node.value) {
+                anew.iter().for_each(|name| drop(disks.remove(name)));
+            }
+            merge(below, std::mem::take(table));
+        }
         _ => return Ok(base),
     }
     Ok(Node { at: node.at, ..base })
 }
 
-fn open(from: &Node, folders: Folders<'_>) -> Result<(PathBuf, Vec<u8>), ScenarioError> {
+fn open(from: &Node, folders: Folders<'_>, what: What) -> Result<(PathBuf, Vec<u8>), ScenarioError> {
+    let word = what.word();
     let Value::Text(name) = &from.value else {
-        let what = format!("`from` is {}, but must be the name or the path of a machine", from.describe());
-        return Err(from.at.error(what, "write for example from = \"node.toml\""));
+        let found = from.describe();
+        let error = format!("`from` is {found}, but must be the name or the path of a {word}");
+        return Err(from.at.error(error, "write for example from = \"node.toml\""));
     };
     let is_path = name.ends_with(".toml") || name.contains('/');
     let path = if is_path {
         without_dots(&folders.base.join(name))
     } else {
-        folders.shipped.join(format!("{name}.toml"))
+        what.shipped(folders).join(format!("{name}.toml"))
     };
     match read(&path) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) if !is_path && error.kind() == io::ErrorKind::NotFound => {
-            let shipped = shipped_machines(folders.shipped);
-            let remedy = hint(name, shipped.iter().map(String::as_str), "shipped machines");
-            let what = format!("there is no shipped machine `{}`", shorten(name));
-            Err(from.at.error(what, format!("{remedy} (a path ends in .toml)")))
+            let shipped = shipped_machines(&what.shipped(folders));
+            let remedy = hint(name, shipped.iter().map(String::as_str), &format!("shipped {word}s"));
+            let error = format!("there is no shipped {word} `{}`", shorten(name));
+            Err(from.at.error(error, format!("{remedy} (a path ends in .toml)")))
         }
         Err(error) => {
-            let what = format!(
-                "the machine file \"{}\" cannot be read: {error}",
-                shorten(&path.display().to_string())
-            );
-            Err(from.at.error(what, "correct the path, which is relative to the file that names it"))
+            let path = path.display().to_string();
+            let error = format!("the {word} file \"{}\" cannot be read: {error}", shorten(&path));
+            Err(from.at.error(error, "correct the path, which is relative to the file that names it"))
         }
     }
 }
@@ -254,6 +310,53 @@ mod tests {
         let machine = Folder::new("name", &[]).read("machine = { from = 'node' }").unwrap();
         assert_eq!(machine.hosts[0].cores, 4);
         assert_eq!(machine.hosts[0].name, "machine");
+    }
+
+    const FAST: &str = "size = '1 TB'\nread = '3 GB/s'\nwrite = '2 GB/s'\nservice = '20 us'\n";
+
+    fn with_disks(test: &str, files: &[(&str, &str)]) -> Folder {
+        let folder = Folder::new(test, files);
+        fs::create_dir_all(folder.0.join("shipped/disks")).expect("the temporary folder can be written");
+        fs::write(folder.0.join("shipped/disks/fast.toml"), FAST)
+            .expect("the temporary folder can be written");
+        folder
+    }
+
+    #[test]
+    fn a_disk_names_a_shipped_one_and_overrides_its_keys() {
+        let machine = with_disks("disk", &[])
+            .read("machine = { from = 'node', disk.nvme = { from = 'fast', size = '2 TB' } }")
+            .unwrap();
+        let [ssd, nvme] = &machine.hosts[0].disks[..] else { panic!("there are two") };
+        assert_eq!((ssd.read.0, nvme.read.0, nvme.size.0), (500e6, 3e9, 2_000_000_000_000));
+    }
+
+    #[test]
+    fn a_disk_with_from_has_nothing_of_the_machine_below() {
+        let machine =
+            with_disks("anew", &[]).read("machine = { from = 'node', disk.ssd.from = 'fast' }").unwrap();
+        let disk = &machine.hosts[0].disks[0];
+        assert_eq!((disk.read.0, disk.read_at.len(), disk.service.0), (3e9, 0, 20_000));
+    }
+
+    #[test]
+    fn the_file_of_a_disk_may_name_another() {
+        let files = [("own.toml", "from = 'fast'\nwrite = '1 GB/s'")];
+        let machine = with_disks("chain", &files)
+            .read("machine = { from = 'node', disk.ssd.from = 'own.toml' }")
+            .unwrap();
+        assert_eq!((machine.hosts[0].disks[0].read.0, machine.hosts[0].disks[0].write.0), (3e9, 1e9));
+    }
+
+    #[test]
+    fn an_unknown_disk_names_those_there_are() {
+        let folder = with_disks("unknown", &[("round.toml", "from = 'round.toml'")]);
+        let refusal = |name: &str| {
+            folder.read(&format!("machine = {{ from = 'node', disk.ssd.from = '{name}' }}")).unwrap_err()
+        };
+        assert_snapshot!(refusal("fats"), @"x.toml:1: there is no shipped disk `fats`; did you mean `fast`? (a path ends in .toml)");
+        assert_snapshot!(refusal("none.toml"), @r#"x.toml:1: the disk file "FOLDER/none.toml" cannot be read: No such file or directory (os error 2); correct the path, which is relative to the file that names it"#);
+        assert_snapshot!(refusal("round.toml"), @"FOLDER/round.toml:1: `from` goes in a circle: FOLDER/round.toml -> FOLDER/round.toml; remove one `from`");
     }
 
     #[test]

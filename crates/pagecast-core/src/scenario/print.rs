@@ -196,8 +196,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Cgroup, Disk, FileSystem, Kernel, Link, Memory, MemoryLimit, MountCost, Raid, Rotation,
-        WriteCache, WriteMode,
+        Bdi, Cgroup, Disk, FileSystem, Iops, Kernel, Link, Memory, MemoryLimit, MountCost, Quantiles, Raid,
+        Rotation, WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -400,6 +400,10 @@ latency = "20000 ns"
             let burst = if write_cache.is_none() { disk.burst } else { Nanos::ZERO };
             let no_limiter = write_cache.is_none() && burst == Nanos::ZERO;
             let limit_interval = if no_limiter { disk.limit_interval } else { Nanos::ZERO };
+            let sorted = |of: Option<Quantiles>| of.map(|of| Quantiles { p50: of.p50, ..Quantiles::default() });
+            let (service_read, service_write) = (sorted(disk.service_read), sorted(disk.service_write));
+            let iops = disk.iops.map(|iops| Iops { burst: iops.burst.filter(|burst| *burst >= iops.baseline), ..iops });
+            let disk = Disk { service_read, service_write, iops, ..disk };
             Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, rotation, raid, bdi, ..disk }
         }
     }

@@ -39,7 +39,7 @@ IN_FOREGROUND: Final = (
 
 PITFALLS: Final = (
     "The disks seek as data sheets of their class say. Free space and places of metadata are left out.",
-    "btrfs with a limit of 1 MiB writes next to nothing: it keeps more than that for itself.",
+    "btrfs with a limit of 1 MiB writes next to nothing: the blocks of its trees fill it.",
     "Published runs are single; the same case on near-identical kernels differs by 2.9 % on average.",
     "The kernels are 3.1 with the patches that became 3.2, and 3.1 itself before the law.",
 )

@@ -67,7 +67,7 @@ STORAGES: Final = {"hdd": "", "hdd_jbod": "JBOD", "hdd_raid0": "RAID 0"}
 """What is compared, and its name."""
 
 LEAST_LIMIT: Final = 8 * MIB
-"""With less, file systems are in each other's way, and btrfs keeps more for itself."""
+"""With less, file systems are in each other's way, and the trees of btrfs fill it."""
 
 MOST_WRITERS: Final = 100
 """On all disks together; forecasts of more take minutes each."""

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::keys::Word;
+use crate::machine::{Iops, Rotation, San};
 use crate::workload::{IoClass, IoPriority};
 
 const MS: u64 = 1_000_000;
@@ -188,6 +189,72 @@ fn a_budget_lets_so_many_bytes_pass_in_each_interval() {
 }
 
 /// The value below which so much of a list is.
+/// Reads and writes share the link to a disk elsewhere; a lone request takes its round trip besides.
+#[test]
+fn a_disk_behind_a_link_is_as_fast_as_the_link() {
+    let (rate, round_trip) = (BytesPerSecond(100.0 * 1024.0 * 1024.0), Nanos(2 * MS));
+    let behind = |depth| {
+        let service = Service::new(64, Nanos(MS)).behind(&San { rate, round_trip });
+        let reader = (Direction::Read, 128 << 10, READER.2);
+        Threads::of(Device::new(settings(Scheduler::None, 64), service), &[WRITER, reader])
+            .run(&[depth, depth], 2000)
+    };
+    let many = behind(16);
+    let mib = (many.complete[0] + many.complete[1]) as f64 / 8.0 / 2.0;
+    assert!((97.0..=100.5).contains(&mib), "{mib}");
+    let lone = Threads::of(
+        Device::new(
+            settings(Scheduler::None, 64),
+            Service::new(64, Nanos(MS)).behind(&San { rate, round_trip }),
+        ),
+        &[READER],
+    );
+    let slowest = lone.run(&[1], 100).longest[0];
+    assert!((3 * MS..3 * MS + MS / 5).contains(&slowest), "{slowest}");
+}
+
+/// A volume of 100 GiB without credits, and a disk whose bytes have a rate.
+#[test]
+fn a_volume_passes_so_many_requests_and_a_disk_so_many_bytes_in_a_second() {
+    let iops = Iops { baseline: 300, ..Iops::default() };
+    let reads = |allowance, bytes| {
+        let service = Service::new(64, Nanos(MS)).allowed(allowance);
+        let reader = (Direction::Read, bytes, READER.2);
+        Threads::of(Device::new(settings(Scheduler::None, 64), service), &[reader]).run(&[32], 4000).complete
+            [0]
+    };
+    assert!((1200..=1201).contains(&reads(Allowance::new(&iops, (1e9, 1e9)), 4096)));
+    let bytes = reads(Allowance::of_bytes((1e8, 1e8)), 124 << 10) * (124 << 10);
+    assert!((bytes as f64 / 4e8 - 1.0).abs() < 0.01, "{bytes}");
+}
+
+/// A writer of a disk with a cache has its writes complete as they come, until it is full.
+#[test]
+fn a_disk_with_a_cache_completes_writes_early() {
+    let rotation = Rotation {
+        rpm: 7200,
+        track_seek: Nanos(MS),
+        average_seek: Nanos(9 * MS),
+        full_seek: None,
+        inner: 1.0,
+        cache: None,
+    };
+    let writes = |cache: Option<u64>, milliseconds| {
+        let mechanics = Mechanics::new(&rotation, Bytes(1 << 40));
+        let service = Service::new(32, Nanos::ZERO).turning(mechanics, (1e8, 1e8));
+        let service = match cache {
+            Some(bytes) => service.caching(Bytes(bytes)),
+            None => service,
+        };
+        let writer = |thread: u64| (Direction::Write, 4096 + 512 * thread, READER.2);
+        let each: Vec<_> = (0..8).map(writer).collect();
+        let run = Threads::of(Device::new(settings(Scheduler::None, 64), service), &each);
+        run.run(&[1; 8], milliseconds).complete.iter().sum::<u64>()
+    };
+    assert!(writes(Some(1 << 24), 200) > 20 * writes(None, 200));
+    assert!(writes(Some(1 << 24), 20_000) >= writes(None, 20_000));
+}
+
 fn percentile(mut values: Vec<u64>, part: f64) -> f64 {
     values.sort_unstable();
     let at = (values.len() as f64 * part) as usize;

@@ -20,6 +20,8 @@ pub struct Config {
     /// The resources that a copy out of the page cache crosses, and a copy into it.
     pub memory_read: Path,
     pub memory_write: Path,
+    /// Of all that is drawn.
+    pub seed: u64,
 }
 
 impl Config {
@@ -28,11 +30,18 @@ impl Config {
         let per_thread = host.memory.per_thread;
         host.memory.cost.copy_read = host.memory.cost.copy_read.or(per_thread);
         host.memory.cost.copy_write = host.memory.cost.copy_write.or(per_thread);
+        for disk in &mut host.disks {
+            let round_trip = disk.san.map_or(Nanos::ZERO, |san| san.round_trip);
+            disk.latency += round_trip;
+            disk.write_latency += round_trip;
+            disk.flush += if disk.flush > Nanos::ZERO { round_trip } else { Nanos::ZERO };
+        }
         Self {
             rules: Rules::of(host.kernel.version),
             prices: Prices::of(&host.memory.cost, host.memory.l2),
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
+            seed: setting.seed,
             host,
         }
     }

@@ -78,6 +78,8 @@ impl Kernel {
     pub fn control(&mut self, now: Nanos, out: &mut Actions) {
         // States end as they were before this instant changes them.
         self.told.states.tell(now, out);
+        // Transactions end before anybody looks at what is dirty.
+        self.ext4.btrfs.commit_due(now, self.pages.dirty_mut(), &mut self.block.queues);
         // Pages find their place first, and evict others: all that follows looks at what is in memory.
         keep_memcgs_within_limits(&mut self.context(now, &mut Actions::default()));
         self.pages.look_at_backed(&self.tasks, now);
@@ -146,6 +148,7 @@ impl Kernel {
         let slopes = Slopes { written: self.block.write_rate(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, next_update(&self.write_back, now));
         next = earlier(earlier(next, self.ext4.next_commit()), self.block.next_completion());
+        next = earlier(next, self.ext4.btrfs.next_commit());
         next = earlier(next, self.write_back.next_stats_flush(&self.block, &self.tasks));
         for wb in self.write_back.wbs.iter().flatten() {
             next = earlier(next, wb.measure_at);
@@ -187,6 +190,11 @@ impl Kernel {
             self.block.queues[device].transfer.take().expect("a unit on its way has a transfer");
         let (from, rest) = transfer.take_rest();
         apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
+        let extent = self.block.queues[device].front().filter(|unit| unit.file.is_some());
+        if let Some(bytes) = extent.map(|unit| unit.end - unit.start) {
+            let (dirty, queue) = (self.pages.dirty_mut(), &mut self.block.queues[device]);
+            self.ext4.btrfs.extent_written(now, device, bytes, dirty, queue);
+        }
         let nobody_waits = self.block.unit_moved(device, now);
         nobody_waits.iter().for_each(|unit| self.ext4.note_written_back(now, device, unit));
         self.end_requests(now, device, out);

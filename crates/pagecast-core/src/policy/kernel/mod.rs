@@ -10,6 +10,7 @@
 //! | `fs/jbd2/commit.c`, `fs/jbd2/checkpoint.c` | `jbd2` | |
 //! | ours: runs, caps, settling, what is told | `model` | `Caps`, `Told`, `Clock` |
 //! | `fs/ext4`, `fs/jbd2/transaction.c` | `ext4` | `Ext4` |
+//! | `fs/btrfs` | `btrfs` | `Btrfs` |
 //! | `fs/fs-writeback.c` | `fs_writeback` | `Flushers` |
 //! | `mm/page-writeback.c`, `lib/flex_proportions.c` | `page_writeback` | `WriteBack` |
 //! | `mm/readahead.c` | `readahead` | `Readers` |
@@ -89,6 +90,8 @@
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
 //! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |
+//! | `btree_writepages` | `btrfs/mod.rs` | `extent_written` |
+//! | `transaction_kthread` | `btrfs/mod.rs` | `commit_due` |
 //! | `blk_kick_flush` | `block/flush.rs` | `flush` |
 //! | `wbt_wait`, `get_limit` | `block/wbt.rs` | `limit` |
 //! | `calc_wheel_index` | `timers.rs` | `end_of_step` |
@@ -99,6 +102,7 @@
 
 mod address_space;
 mod block;
+mod btrfs;
 mod config;
 mod discretisation;
 mod driver;

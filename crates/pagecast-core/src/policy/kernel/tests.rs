@@ -32,7 +32,7 @@ pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
     let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
     let host = &machine.hosts[0];
-    let setting = Setting { host, memory_read: Path::default(), memory_write: Path::default() };
+    let setting = Setting { host, memory_read: Path::default(), memory_write: Path::default(), seed: 0 };
     Pages::new(&Arc::new(Config::new(&setting)))
 }
 
@@ -79,7 +79,10 @@ pub fn kernel(settings: &str) -> Kernel {
 pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);
-    Kernel::new(&Setting { host, memory_read: Path::default(), memory_write: Path::default() }, &options)
+    Kernel::new(
+        &Setting { host, memory_read: Path::default(), memory_write: Path::default(), seed: 0 },
+        &options,
+    )
 }
 
 /// Changes what is the same for all owners.

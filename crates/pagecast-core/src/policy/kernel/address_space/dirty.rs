@@ -95,6 +95,8 @@ pub struct DirtyPages {
     both: u64,
     /// Bytes that became dirty while their pages are not yet known: in all sums, in no file.
     ahead: u64,
+    /// Blocks of file systems that are dirty: in all sums, in no file.
+    blocks: u64,
     /// The largest sum of `dirtied` of all wbs. Some of the bytes in `ahead` may prove to have been dirty already.
     most_dirtied: u64,
 }
@@ -102,7 +104,7 @@ pub struct DirtyPages {
 impl DirtyPages {
     /// `NR_FILE_DIRTY`.
     pub fn dirty(&self) -> u64 {
-        self.dirty + self.ahead
+        self.dirty + self.ahead + self.blocks
     }
 
     /// `NR_WRITEBACK`.
@@ -130,9 +132,9 @@ impl DirtyPages {
         self.dirty() + self.writeback
     }
 
-    /// The bytes that are dirty or under writeback, each page once.
+    /// The bytes of files that are dirty or under writeback, each page once.
     pub fn pages(&self) -> u64 {
-        self.total() - self.both
+        self.total() - self.both - self.blocks
     }
 
     /// The number of inodes with pages that are dirty or under writeback.
@@ -165,7 +167,7 @@ impl DirtyPages {
             assert!(known <= wb.reclaimable, "{known} of {} dirty of wb {at}", wb.reclaimable);
         }
         let reclaimable: u64 = self.wbs.iter().map(|wb| wb.reclaimable).sum();
-        assert_eq!(reclaimable, self.dirty + self.ahead, "dirty of all wbs");
+        assert_eq!(reclaimable, self.dirty + self.ahead + self.blocks, "dirty of all wbs");
     }
 
     pub fn of_wb(&self, wb: WbId) -> OfWb {
@@ -273,6 +275,22 @@ impl DirtyPages {
         let wb = self.wb(wb);
         wb.reclaimable -= bytes;
         wb.dirtied -= bytes;
+    }
+
+    /// Counts blocks of a file system that have become dirty.
+    pub fn blocks_dirtied(&mut self, wb: WbId, bytes: u64) {
+        self.blocks += bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable += bytes;
+        wb.dirtied += bytes;
+    }
+
+    /// Counts blocks of a file system that go to the device.
+    pub fn blocks_written(&mut self, wb: WbId, bytes: u64) {
+        self.blocks -= bytes;
+        let wb = self.wb(wb);
+        wb.reclaimable -= bytes;
+        wb.written += bytes;
     }
 
     fn wb(&mut self, wb: WbId) -> &mut OfWb {

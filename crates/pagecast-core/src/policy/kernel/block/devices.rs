@@ -5,10 +5,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::block::{Device, Direction, Mechanics, Request, RequestId, Service, Settings};
-use crate::machine::{Disk, Host};
+use crate::block::{Allowance, Device, Direction, Mechanics, Request, RequestId, Service, Settings, Times};
+use crate::machine::Disk;
 use crate::policy::kernel::block::layout::Layout;
+use crate::policy::kernel::config::Config;
 use crate::policy::{FileView, OperationId};
+use crate::random::hash;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 use crate::workload::IoPriority;
 
@@ -21,10 +23,12 @@ pub struct Devices {
 
 impl Devices {
     /// Those of a host.
-    pub fn of(host: &Host) -> Self {
+    pub fn of(config: &Config) -> Self {
+        let host = &config.host;
         let submission = host.memory.cost.call;
+        let seed = |disk: &Disk| config.seed ^ hash(&host.name) ^ hash(&disk.name).rotate_left(1);
         Self {
-            each: host.disks.iter().map(|disk| device_of(disk, submission)).collect(),
+            each: host.disks.iter().map(|disk| device_of(disk, submission, seed(disk))).collect(),
             layouts: (0..host.disks.len()).map(|at| Layout::of(host, at)).collect(),
             priorities: FxHashMap::default(),
         }
@@ -85,15 +89,22 @@ impl Devices {
 }
 
 /// The device of a disk that says how long a request takes.
-fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
-    if disk.service == Nanos::ZERO && disk.rotation.is_none() {
+fn device_of(disk: &Disk, submission: Nanos, seed: u64) -> Option<Device> {
+    if !disk.serves_requests() {
         return None;
     }
     let (nr_requests, max_sectors) = disk.queue;
-    let service = Service::new(disk.hw_queue_depth.or(disk.queue_depth).unwrap_or(nr_requests), disk.service);
+    let times = Times::equal(disk.service).drawn(disk.service_read, disk.service_write, seed);
+    let depth = disk.hw_queue_depth.or(disk.queue_depth).unwrap_or(nr_requests);
+    let service = Service::timed(depth, times);
     let service = match &disk.rotation {
         Some(rotation) => {
-            service.turning(Mechanics::new(rotation, disk.member_size()), (disk.read.0, disk.write.0))
+            let mechanics = Mechanics::new(rotation, disk.member_size());
+            let turning = service.turning(mechanics, (disk.read.0, disk.write.0));
+            match rotation.cache {
+                Some(size) => turning.caching(size),
+                None => turning,
+            }
         }
         None => service,
     };
@@ -106,6 +117,17 @@ fn device_of(disk: &Disk, submission: Nanos) -> Option<Device> {
         service.limited(budget, disk.limit_interval)
     } else {
         service
+    };
+    let disks = f64::from(disk.raid.map_or(1, |raid| raid.disks));
+    let rates = (disk.read.0 * disks, disk.write.0 * disks);
+    let service = match &disk.iops {
+        Some(iops) => service.allowed(Allowance::new(iops, rates)),
+        None if disk.has_drawn_times() => service.allowed(Allowance::of_bytes(rates)),
+        None => service,
+    };
+    let service = match &disk.san {
+        Some(san) => service.behind(san),
+        None => service,
     };
     let is_rotational = disk.rotation.is_some() || disk.seek > Nanos::ZERO;
     let scheduler = disk.scheduler;

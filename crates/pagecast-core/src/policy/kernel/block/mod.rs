@@ -51,7 +51,7 @@ impl Block {
         Self {
             queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
             recent: vec![Recent::default(); devices],
-            devices: Devices::of(&config.host),
+            devices: Devices::of(config),
             turns: Turns::default(),
             heads: Heads::of(config.host.disks.len()),
             flushes: vec![Flushes::default(); devices],
@@ -194,13 +194,19 @@ impl Block {
         turns || self.config.disk_of(file).is_some_and(|disk| disk.seek > Nanos::ZERO)
     }
 
+    /// Returns the time in which the write cache of a disk that turns becomes empty.
+    pub fn empty_cache(&mut self, now: Nanos, device: DeviceId) -> Nanos {
+        let turning = self.turning.get_mut(device.0 as usize).and_then(Option::as_mut);
+        turning.map_or(Nanos::ZERO, |turning| turning.flush(now))
+    }
+
     /// Returns the seek time of a file's disk to a range of the file.
-    pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
+    pub fn seek(&mut self, now: Nanos, file: &FileView, range: (u64, u64)) -> Nanos {
         let disk = file.device.0 as usize;
         if let Some(Some(turning)) = self.turning.get_mut(disk) {
             let bytes = range.1 - range.0;
             let at = self.devices.layouts[disk].position(file, range.0, Bytes(bytes));
-            return Nanos::from_seconds(turning.read((at, bytes)));
+            return Nanos::from_seconds(turning.read(now, (at, bytes)));
         }
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {
@@ -211,8 +217,8 @@ impl Block {
     }
 
     /// Moves the head of a disk that turns over the next unit of its queue. Returns the rate of that unit if it is less than that of the disk.
-    pub fn write_rate_of_next(&mut self, device: usize) -> Option<f64> {
+    pub fn write_rate_of_next(&mut self, now: Nanos, device: usize) -> Option<f64> {
         let turning = self.turning.get_mut(device)?.as_mut()?;
-        turning.write(&self.queues[device], &mut self.devices.layouts[device])
+        turning.write(now, &self.queues[device], &mut self.devices.layouts[device])
     }
 }

@@ -4,12 +4,13 @@
 //! `rotation` has a head at a place of its `layout`; there a unit of write-back pays, too: its positionings and its bytes give one rate for it.
 //! Left out: the order in which a scheduler takes requests.
 
-use crate::block::Mechanics;
+use crate::block::{DiskCache, Mechanics};
 use crate::machine::{Disk, Host, MountSource};
 use crate::policy::FileId;
 use crate::policy::kernel::block::layout::Layout;
 use crate::policy::kernel::block::queue::{Queue, Unit};
 use crate::policy::kernel::page::PAGE;
+use crate::units::Nanos;
 
 /// The distance within which no seek is needed: two windows of read-ahead may lie between.
 const NEAR: u64 = 4 << 20;
@@ -41,18 +42,22 @@ pub struct Turning {
     members: u64,
     log: u64,
     head: Option<u64>,
+    /// Its write cache, which has a head of its own.
+    cache: Option<DiskCache>,
 }
 
 impl Turning {
     /// Those of the disks of a host that turn.
     pub fn of(host: &Host) -> Vec<Option<Self>> {
         let turning = |at: usize, disk: &Disk| {
-            let mechanics = Mechanics::new(disk.rotation.as_ref()?, disk.member_size());
+            let rotation = disk.rotation.as_ref()?;
+            let mechanics = Mechanics::new(rotation, disk.member_size());
+            let cache = rotation.cache.map(|size| DiskCache::new(size, mechanics, disk.write.0));
             let members = u64::from(disk.streaming().1);
             let on_disk = host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
             let blocks = on_disk.filter_map(|mount| Some(mount.journal?.blocks(disk.size))).next();
             let log = blocks.unwrap_or_default() * PAGE;
-            Some(Self { mechanics, read: disk.read.0, write: disk.write.0, members, log, head: None })
+            Some(Self { mechanics, read: disk.read.0, write: disk.write.0, members, log, head: None, cache })
         };
         host.disks.iter().enumerate().map(|(at, disk)| turning(at, disk)).collect()
     }
@@ -64,15 +69,18 @@ impl Turning {
     }
 
     /// Moves the head over a range of bytes that is read. Returns the seconds until it is at the first of them.
-    pub fn read(&mut self, (at, bytes): (u64, u64)) -> f64 {
+    pub fn read(&mut self, now: Nanos, (at, bytes): (u64, u64)) -> f64 {
         let (at, bytes) = self.of_each_disk((at, bytes));
+        if let Some(cache) = &mut self.cache {
+            return cache.read(now.as_seconds(), (at, bytes), self.read, 1);
+        }
         let seconds = self.mechanics.positioning(self.head, at, 1, self.read);
         self.head = Some(at + bytes);
         seconds
     }
 
     /// Moves the head over the first unit of a queue. Returns its rate if it is less than that of the disk.
-    pub fn write(&mut self, queue: &Queue, layout: &mut Layout) -> Option<f64> {
+    pub fn write(&mut self, now: Nanos, queue: &Queue, layout: &mut Layout) -> Option<f64> {
         let &Unit { file, start, end, .. } = queue.front()?;
         let bytes = end - start;
         let pieces = match file {
@@ -80,10 +88,27 @@ impl Turning {
             None => vec![layout.log(bytes, self.log)],
         };
         let of_each: Vec<(u64, u64)> = pieces.into_iter().map(|piece| self.of_each_disk(piece)).collect();
-        let seconds = self.mechanics.train(self.head, &of_each, self.write);
-        self.head = of_each.last().map(|(at, bytes)| at + bytes);
+        let seconds = self.seconds(now, &of_each);
         let rate = bytes as f64 / seconds;
         (rate < self.write * self.members as f64 * (1.0 - 1e-6)).then_some(rate)
+    }
+
+    /// Returns the seconds until ranges are written, or are in the cache.
+    fn seconds(&mut self, now: Nanos, ranges: &[(u64, u64)]) -> f64 {
+        let Some(cache) = &mut self.cache else {
+            let seconds = self.mechanics.train(self.head, ranges, self.write);
+            self.head = ranges.last().map(|(at, bytes)| at + bytes);
+            return seconds;
+        };
+        let waits = ranges.iter().map(|range| cache.put(now.as_seconds(), *range));
+        let wait = waits.fold(0.0, f64::max);
+        wait.max(ranges.iter().map(|(_, bytes)| bytes).sum::<u64>() as f64 / self.write)
+    }
+
+    /// Returns the time in which its write cache becomes empty; no other write comes meanwhile.
+    pub fn flush(&mut self, now: Nanos) -> Nanos {
+        let seconds = self.cache.as_mut().map_or(0.0, |cache| cache.flush(now.as_seconds()));
+        Nanos::from_seconds(seconds)
     }
 }
 

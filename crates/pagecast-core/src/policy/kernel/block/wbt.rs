@@ -91,7 +91,7 @@ impl Wbt {
             queue_depth: u64::from(disk.queue_depth.unwrap_or(disk.queue.0)),
             request: disk.queue.1.0,
             marks_background: mount.is_some_and(|mount| mount.file_system.marks_background()),
-            has_write_cache: disk.flush > Nanos::ZERO,
+            has_write_cache: disk.is_volatile(),
             scale: Scale::default(),
             is_writing: false,
             has_recent_wait: false,

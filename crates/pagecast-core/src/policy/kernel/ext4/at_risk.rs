@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::machine::Disk;
 use crate::policy::DeviceId;
 use crate::policy::FileId;
 use crate::policy::kernel::ext4::Ext4;
@@ -74,8 +75,7 @@ impl Ext4 {
         if self.requests(device).is_some_and(|requests| requests.journals_data()) {
             return;
         }
-        let is_volatile =
-            self.config.host.disks.get(device.0 as usize).is_some_and(|disk| disk.flush > Nanos::ZERO);
+        let is_volatile = self.config.host.disks.get(device.0 as usize).is_some_and(Disk::is_volatile);
         if let Some(disk) = self.watched_disk(device) {
             let files = if is_volatile { &mut disk.cached } else { &mut disk.stored };
             files.entry(file).or_default().insert(start, end);

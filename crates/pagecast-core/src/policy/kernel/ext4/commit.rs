@@ -62,8 +62,10 @@ impl Ext4 {
 
     /// Begins a flush of a disk's cache. Returns how long it takes. Where commits are requests, it may have to wait for others'.
     pub fn begin_flush(&mut self, block: &mut Block, now: Nanos, device: DeviceId) -> Nanos {
-        let flush = self.flush_of(device);
-        if flush > Nanos::ZERO && self.requests(device).is_some() {
+        let has_barrier = self.requests(device).is_none_or(|requests| requests.barrier);
+        let empty = if has_barrier { block.empty_cache(now, device) } else { Nanos::ZERO };
+        let flush = self.flush_of(device) + empty;
+        if flush > Nanos::ZERO && (self.requests(device).is_some() || empty > Nanos::ZERO) {
             let (end, begins) = block.flush(now, device, flush);
             self.note_flushes(device, u64::from(begins), end);
             return end - now;

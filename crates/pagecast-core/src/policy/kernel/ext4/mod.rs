@@ -19,6 +19,7 @@ use self::rules::JournalRules;
 use self::written_back::WrittenBack;
 use crate::machine::MountCost;
 use crate::policy::DeviceId;
+use crate::policy::kernel::btrfs::Btrfs;
 use crate::policy::kernel::config::Config;
 use crate::run_queue::RunQueue;
 use crate::units::Nanos;
@@ -39,6 +40,8 @@ pub struct Ext4 {
     pub(super) written_back: WrittenBack,
     /// The bytes at risk on disks, if somebody asks for them.
     pub(super) watched: Option<Watched>,
+    /// The trees of those that are btrfs.
+    pub btrfs: Btrfs,
     pub(super) config: Arc<Config>,
 }
 
@@ -53,6 +56,7 @@ impl Ext4 {
             flushes: vec![0; config.host.disks.len()],
             watched: None,
             written_back: WrittenBack::of(&config.host, prepared),
+            btrfs: Btrfs::of(&config.host),
             config: config.clone(),
         }
     }

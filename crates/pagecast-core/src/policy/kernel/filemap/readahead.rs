@@ -93,7 +93,7 @@ pub fn read_span(
 ) -> (Stream, Reading, RunShape) {
     let mut pace = pace_of(cx.config, file, cost.seconds);
     let limits = limits_of(cx.config, file);
-    let seek = cx.block.seek(file, (span.start, span.end));
+    let seek = cx.block.seek(cx.now, file, (span.start, span.end));
     if (span.end - span.start) / PAGE <= limits.read_ahead {
         pace.latency += seek.as_seconds();
     }

@@ -221,7 +221,7 @@ impl Flushers {
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
         let wb = write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;
-        let cap = block.write_rate_of_next(device).map(|rate| (rate, Part::DeviceWrite));
+        let cap = block.write_rate_of_next(now, device).map(|rate| (rate, Part::DeviceWrite));
         let flow = out.start(FlowSpec { watched: true, cap, ..FlowSpec::new(wb.path, bytes, tag(device)) });
         let queue = &mut block.queues[device];
         (queue.transfer, queue.started) = (Some(Transfer::new(flow, bytes, cap, now)), now);

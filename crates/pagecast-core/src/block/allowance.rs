@@ -1,0 +1,153 @@
+//! Lets so many bytes of a disk pass in a second, and so many requests of a cloud volume, and more of them while there are credits.
+//!
+//! Source: the documentation of Amazon EBS on volume types: credits are earned at the baseline and spent by each request, up to the burst while
+//! there are some; a long request counts as several; the bytes have a limit of their own. Left out: that adjoining requests count as one.
+
+use super::request::{Direction, Request};
+use crate::machine::Iops;
+use crate::units::Nanos;
+
+/// What a volume may still pass; see the module. Rates are in a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    baseline: f64,
+    burst: f64,
+    most: f64,
+    unit: u64,
+    /// Bytes of reads and of writes.
+    rates: (f64, f64),
+    credits: f64,
+    /// The time up to which credits were earned, and the time from which the next request may pass.
+    earned: Nanos,
+    free: Nanos,
+}
+
+impl Allowance {
+    /// Any number of requests, whose bytes have these rates.
+    #[must_use]
+    pub fn of_bytes(rates: (f64, f64)) -> Self {
+        let any = f64::INFINITY;
+        let (credits, zero) = (0.0, Nanos::ZERO);
+        Self {
+            baseline: any,
+            burst: any,
+            most: 0.0,
+            unit: u64::MAX,
+            rates,
+            credits,
+            earned: zero,
+            free: zero,
+        }
+    }
+
+    /// All credits are there; reads and writes have these rates.
+    #[must_use]
+    pub fn new(iops: &Iops, rates: (f64, f64)) -> Self {
+        let (baseline, most) = (f64::from(iops.baseline), f64::from(iops.credits));
+        let burst = f64::from(iops.burst.unwrap_or(iops.baseline));
+        let unit = iops.unit.0.max(1);
+        Self { baseline, burst, most, unit, rates, credits: most, earned: Nanos::ZERO, free: Nanos::ZERO }
+    }
+
+    /// The time from which the next request may pass.
+    pub(super) fn free(&self) -> Nanos {
+        self.free
+    }
+
+    /// Lets a request pass, which must not come too early. Returns when its bytes have.
+    pub(super) fn pass(&mut self, now: Nanos, request: &Request) -> Nanos {
+        let requests = request.bytes.0.div_ceil(self.unit).max(1) as f64;
+        if self.most > 0.0 {
+            let earned = self.baseline * (now.0 - self.earned.0) as f64 * 1e-9;
+            self.credits = (self.credits + earned).min(self.most) - requests;
+            self.earned = now;
+        }
+        let of_requests = requests / if self.credits > 0.0 { self.burst } else { self.baseline };
+        self.credits = self.credits.max(0.0);
+        let rate = if request.direction == Direction::Read { self.rates.0 } else { self.rates.1 };
+        let moved = now + Nanos::from_seconds(request.bytes.0 as f64 / rate);
+        self.free = moved.max(now + Nanos::from_seconds(of_requests));
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::RequestId;
+    use crate::units::Bytes;
+    use crate::workload::IoPriority;
+
+    const SECOND: Nanos = Nanos(1_000_000_000);
+    const RATE: f64 = 128.0 * (1 << 20) as f64;
+
+    fn request(bytes: u64) -> Request {
+        Request {
+            id: RequestId(0),
+            thread: 0,
+            direction: Direction::Read,
+            position: 0,
+            bytes: Bytes(bytes),
+            priority: IoPriority::default(),
+            part: 0,
+        }
+    }
+
+    fn gp2(gib: u32) -> Allowance {
+        let iops = Iops { baseline: 3 * gib, burst: Some(3000), credits: 5_400_000, unit: Bytes(256 << 10) };
+        Allowance::new(&iops, (RATE, RATE))
+    }
+
+    /// Requests that pass from one time to another, as early as they may.
+    fn passed(allowance: &mut Allowance, (from, to): (Nanos, Nanos), bytes: u64) -> u64 {
+        let mut count = 0;
+        let mut now = allowance.free().max(from);
+        while now < to {
+            allowance.pass(now, &request(bytes));
+            now = allowance.free();
+            count += 1;
+        }
+        count
+    }
+
+    /// "Enough to sustain the maximum burst performance of 3,000 IOPS for at least 30 minutes".
+    #[test]
+    fn credits_last_for_thirty_minutes_and_more_as_some_are_earned() {
+        let mut volume = gp2(100);
+        let mut rates = Vec::new();
+        for minute in 0..40 {
+            let span = (Nanos(minute * 60 * SECOND.0), Nanos((minute + 1) * 60 * SECOND.0));
+            rates.push(passed(&mut volume, span, 4096).div_ceil(60));
+        }
+        let fast = rates.iter().filter(|rate| **rate >= 2990).count();
+        assert_eq!(fast, 33, "5.4 million at 2,700 more than are earned: 33 minutes and 20 seconds");
+        assert!((299..=301).contains(&rates[39]));
+    }
+
+    #[test]
+    fn credits_come_back_at_the_baseline() {
+        let mut volume = gp2(100);
+        volume.credits = 0.0;
+        passed(&mut volume, (Nanos::ZERO, SECOND), 4096);
+        let later = Nanos(101 * SECOND.0);
+        let burst = passed(&mut volume, (later, later + Nanos(10 * SECOND.0)), 4096);
+        assert!((29_900..=30_100).contains(&burst), "30,000 were earned: {burst}");
+    }
+
+    #[test]
+    fn bytes_alone_have_a_rate_and_requests_have_none() {
+        let count = |bytes: u64| passed(&mut Allowance::of_bytes((RATE, RATE)), (Nanos::ZERO, SECOND), bytes);
+        assert_eq!(count(1 << 20), 128);
+        assert!((2048..=2049).contains(&count(64 << 10)));
+    }
+
+    #[test]
+    fn long_requests_count_as_several_and_bytes_have_a_limit() {
+        let iops = Iops { baseline: 100, burst: None, credits: 0, unit: Bytes(256 << 10) };
+        let count = |rate: f64, bytes: u64| {
+            passed(&mut Allowance::new(&iops, (rate, rate)), (Nanos::ZERO, SECOND), bytes)
+        };
+        assert_eq!([4096, 256 << 10, 1 << 20].map(|bytes| count(1e12, bytes)), [100, 100, 25]);
+        assert_eq!(count((25 << 20) as f64 / 10.0, 256 << 10), 10, "2.5 MiB/s");
+    }
+}
