@@ -81,16 +81,37 @@ class Made:
 
 
 def name_of(made: Made, platform: str) -> str:
-    """Name a platform after its kernel, its disk and its memory: guest612-zram-2g."""
+    """Name a platform after its kernel, its disk and its memory, and all that is not by default.
+
+    guest612-zram-2g, guest612-null-ext4-journal64m-cache64m-3g.
+    """
     major, minor = _version(platform)
     gib, rest = divmod(made.memory_mib, 1024)
     memory = f"{made.memory_mib}m" if rest else f"{gib}g"
-    parts = [f"{made.bed}{major}{minor}", made.disk, memory]
+    parts = [f"{made.bed}{major}{minor}", made.disk]
     if not made.file_system.is_plain:
-        parts.insert(2, "-".join(_words(made.file_system)))
+        parts += _words(made.file_system)
+    if made.null is not None:
+        parts += _attributes(made.null)
+    parts.append(memory)
     if made.cgroup_bytes:
         parts.append(f"cgroup{made.cgroup_bytes >> 20}m")
     return "-".join(parts)
+
+
+def _attributes(null: NullDisk) -> list[str]:
+    """Name the attributes of null_blk that are not by default."""
+    default = NullDisk()
+    words = {
+        "size": f"size{null.size}m",
+        "completion_nsec": f"{null.completion_nsec // 1000}us",
+        "mbps": f"{null.mbps}mbps",
+        "hw_queue_depth": f"queue{null.hw_queue_depth}",
+        "submit_queues": f"queues{null.submit_queues}",
+        "cache_size": f"cache{null.cache_size}m",
+        "fua": "nofua",
+    }
+    return [word for name, word in words.items() if getattr(null, name) != getattr(default, name)]
 
 
 def machine_of(made: Made, platform: str) -> str:
@@ -169,7 +190,8 @@ logical_block_size = "4 KiB"
 
 def _words(file_system: FileSystem) -> list[str]:
     options = (option.removeprefix("data=") for option in file_system.options)
-    return [file_system.kind, *options]
+    journal = [f"journal{file_system.journal_mib}m"] if file_system.journal_mib else []
+    return [file_system.kind, *options, *journal]
 
 
 def _file_system(made: Made) -> str:
