@@ -32,18 +32,20 @@ _EXT4: Final = (
     'commit = "45 us"',
     'commit_block = "20 us"',
     'extent_conversion = "66 us"',
-    'create = "120 us"',
-    'unlink = "60 us"',
-    'rename = "130 us"',
+    'create = "56 us"',
+    'unlink = "55 us"',
+    'rename = "75 us"',
+    'name_scan = "450 ns"',
 )
 _EXT3: Final = (
     'commit = "56 us"',
     'commit_block = "4 us"',
-    'create = "100 us"',
-    'unlink = "25 us"',
-    'rename = "52 us"',
+    'create = "31 us"',
+    'unlink = "21 us"',
+    'rename = "31 us"',
+    'name_scan = "450 ns"',
 )
-_XFS: Final = ('commit = "40 us"', 'extent_conversion = "45 us"', *_EXT4[-3:])
+_XFS: Final = ('commit = "40 us"', 'extent_conversion = "45 us"', *_EXT4[-4:])
 _COSTS: Final = {"ext4": _EXT4, "ext3": _EXT3, "xfs": _XFS}
 _FLUSH_NS: Final = 12_000
 """Of the guest's processor, one instruction a nanosecond, on Linux 6.12. They are from cases that are not

@@ -179,6 +179,8 @@ def mount(chance: Chance, disk: str) -> Table:
         drawn |= {"block_free": chance.time(10, 2 * US), "file_free": chance.time(10 * US, 10 * MS)}
     if chance.seldom():
         drawn["page_insert"] = chance.time(50, US)
+    if chance.seldom():
+        drawn |= {"create": chance.time(US, 200 * US), "name_scan": chance.time(10, US)}
     return drawn
 
 

@@ -260,3 +260,39 @@ fn names_take_time_and_are_committed() {
     assert_eq!([0, 1, 2].map(|at| (run.seconds("p", at) * 1e6).round()), [100.0, 200.0, 300.0]);
     assert_eq!(commits(&run), 1);
 }
+
+#[test]
+fn a_new_name_passes_those_of_its_block_of_the_directory() {
+    let costs = ["create=100 us", "rename=100 us", "unlink=50 us", "name_scan=1 us"];
+    let case =
+        costs.iter().fold(journaled("{}"), |case, key| case.set(&format!("machine.mount./data.{key}")));
+    let mut operations: Vec<String> =
+        (0..300).map(|at| format!("open = '/data/d/{at}', create = true")).collect();
+    operations.push("rename = '/data/d/0', to = '/data/e'".into());
+    operations.push("rename = '/data/e', to = '/data/d/1'".into());
+    let run = case.process("p", &operations.iter().map(String::as_str).collect::<Vec<_>>()).run("kernel");
+    let microseconds = |at: u32| (run.seconds("p", at) * 1e6).round();
+    assert_eq!([0, 1, 255].map(microseconds), [101.0, 102.0, 356.0]);
+    assert_eq!([256, 299].map(microseconds), [277.0; 2], "the block was split");
+    assert_eq!(microseconds(300), 101.0, "another directory");
+    assert_eq!(microseconds(301), 327.0, "the file that had the name is removed");
+}
+
+/// `BH_Shadow`. Of 20 MiB, which fill less than a transaction, the commit writes so many as there are when it begins.
+#[test]
+fn a_writer_of_journaled_data_waits_while_its_inode_is_written_to_the_log() {
+    let run = |data: &str| {
+        let case = journaled(&format!("{{ size = '64 MiB', data = '{data}' }}"));
+        let case = case.set("machine.memory.write=100 MB/s");
+        let case = case.process("w", &["write = '/data/g', size = '20 MiB'"]);
+        let fsync = ["sleep = '0.1 s'", "write = '/data/h', size = '4096 B'", "fsync = '/data/h'"];
+        case.process("f", &fsync).run("kernel")
+    };
+    let [ordered, journal] = ["ordered", "journal"].map(run);
+    let copied = 20.0 * 1_048_576.0 / 100e6;
+    assert!((ordered.seconds("w", 0) - copied).abs() < 0.02, "{}", ordered.seconds("w", 0));
+    let waited = journal.seconds("w", 0) - copied;
+    assert!((0.08..0.13).contains(&waited), "{waited}");
+    let first = journal.events_called("journal_commit")[0].2;
+    assert!((9 << 20..13 << 20).contains(&first), "{first}");
+}

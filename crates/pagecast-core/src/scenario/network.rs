@@ -95,12 +95,13 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 12] = [
+const OF_DISKS: [&str; 13] = [
     "journal",
     "delalloc",
     "commit",
     "commit_block",
     "extent_conversion",
+    "name_scan",
     "fsync",
     "create",
     "rename",

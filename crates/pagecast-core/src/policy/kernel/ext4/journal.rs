@@ -178,6 +178,13 @@ impl Journal {
         self.running.journal(now, file, range);
     }
 
+    /// True if a write of a file up to a byte changes blocks that a commit is writing: those of its inode, or of the allocation.
+    pub fn is_writing_blocks_of(&self, file: &FileView, end: u64) -> bool {
+        let Some(Committing { transaction, .. }) = &self.committing else { return false };
+        let grows = end > self.inodes.get(&file.id).map_or(file.size.0, |inode| inode.allocated);
+        transaction.has_blocks_of(file.id, grows)
+    }
+
     /// Returns how many bytes of data the running transaction takes until it is full.
     pub fn room(&self) -> u64 {
         let most = self.rules.requests.map_or(u64::MAX, |requests| requests.most);
