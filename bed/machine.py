@@ -31,6 +31,7 @@ _PROCESSOR: Final = ('fsync = "17 us"',)
 _EXT4: Final = (
     'commit = "45 us"',
     'commit_block = "20 us"',
+    'commit_wakeup = "11 us"',
     'extent_conversion = "66 us"',
     'create = "56 us"',
     'unlink = "55 us"',
@@ -40,6 +41,7 @@ _EXT4: Final = (
 _EXT3: Final = (
     'commit = "56 us"',
     'commit_block = "4 us"',
+    'commit_wakeup = "11 us"',
     'create = "31 us"',
     'unlink = "21 us"',
     'rename = "31 us"',
@@ -51,7 +53,8 @@ _FLUSH_NS: Final = 12_000
 """Of the guest's processor, one instruction a nanosecond, on Linux 6.12. They are from cases that are not
 judged: append_fsync, over_fsync, create_fsync, create_unlink and rename_over of ext4 in ordered mode;
 over_fsync without barriers (a flush goes through a thread of its own); append_fsync, create_unlink and
-rename_over of ext3, whose blocks have no checksums; append_fsync of XFS, whose names were not recorded."""
+rename_over of ext3, whose blocks have no checksums; append_fsync of XFS, whose names were not recorded. A
+wake-up is from eight processes that append and fsync on ext3, which are no case."""
 
 _JOURNALED: Final = 'page_insert = "36 us"'
 """A page of journaled data takes a handle of its own: from the writes of stream4j while the disk was idle."""

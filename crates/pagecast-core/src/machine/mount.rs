@@ -72,6 +72,11 @@ keys! {
         /// Beside `commit`, and with `journal` only.
         #[key(TIME, default = Nanos::ZERO)]
         pub commit_block: Nanos,
+        /// Time of the processor to wake a caller that waits for a later commit
+        ///
+        /// The end of each commit wakes those, too (`fs/jbd2/commit.c: j_wait_done_commit`). With `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub commit_wakeup: Nanos,
         /// Time of the processor to give written data its blocks
         ///
         /// Paid by each durable call that commits (`ext4_convert_unwritten_extents`), and by a `rename` that begins to write its file. With

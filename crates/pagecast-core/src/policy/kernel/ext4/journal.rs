@@ -178,13 +178,6 @@ impl Journal {
         self.running.journal(now, file, range);
     }
 
-    /// True if a write of a file up to a byte changes blocks that a commit is writing: those of its inode, or of the allocation.
-    pub fn is_writing_blocks_of(&self, file: &FileView, end: u64) -> bool {
-        let Some(Committing { transaction, .. }) = &self.committing else { return false };
-        let grows = end > self.inodes.get(&file.id).map_or(file.size.0, |inode| inode.allocated);
-        transaction.has_blocks_of(file.id, grows)
-    }
-
     /// Returns how many bytes of data the running transaction takes until it is full.
     pub fn room(&self) -> u64 {
         let most = self.rules.requests.map_or(u64::MAX, |requests| requests.most);
@@ -248,6 +241,11 @@ impl Journal {
     pub fn wait_for(&mut self, tid: Tid, waiter: OperationId) {
         self.requested = self.requested.max(tid);
         self.waiters.push((tid, waiter));
+    }
+
+    /// How many wait for a commit.
+    pub fn waiting(&self) -> usize {
+        self.waiters.len()
     }
 
     /// Lets a writer wait for room: the running transaction is full, or the log is.

@@ -89,11 +89,6 @@ impl Transaction {
         }
     }
 
-    /// True if a change of a file, which may allocate blocks, is one of the same blocks.
-    pub fn has_blocks_of(&self, file: FileId, allocates: bool) -> bool {
-        (allocates && self.allocates) || self.inode_blocks.contains(&(file.0 / INODES_PER_BLOCK))
-    }
-
     /// True if nothing has changed.
     pub fn is_empty(&self) -> bool {
         self.since.is_none()

@@ -1,8 +1,7 @@
 //! Makes room for the data of a writer in the journal: a transaction that is full is committed, and a log that is full is emptied.
 //!
 //! Source: `fs/jbd2/transaction.c: add_transaction_credits`, `fs/jbd2/checkpoint.c: __jbd2_log_wait_for_space`, Linux 6.12. Whoever needs
-//! the room writes the data of the oldest transaction to its place, and waits. So does whoever changes a block that a commit is writing to the log
-//! (`fs/jbd2/transaction.c: do_get_write_access`, `BH_Shadow`), here until that commit has ended. Left out: data that the flusher writes to its place before
+//! the room writes the data of the oldest transaction to its place, and waits. Left out: data that the flusher writes to its place before
 //! its commit, which the kernel does not allow.
 
 use crate::policy::kernel::address_space::dirty::DirtyPages;
@@ -25,11 +24,6 @@ pub fn journal_data(cx: &mut Context<'_>, operation: OperationId, end: u64) -> O
     }
     if !journal.has_space() {
         journal.log.drop_written(cx.pages.dirty());
-    }
-    if journal.is_writing_blocks_of(&file, end) {
-        (task.since, task.stage) = (cx.now, Stage::Room);
-        journal.wait_for_end(operation);
-        return None;
     }
     let room = journal.room();
     if room >= PAGE && journal.has_space() {
