@@ -4,6 +4,7 @@
 
 use crate::flow::FlowSpec;
 use crate::policy::OperationId;
+use crate::policy::kernel::config::Config;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::apply;
 use crate::policy::kernel::page_writeback::rates::task_rate;
@@ -11,6 +12,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::resume;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::shape::{Transfer, tag};
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 use crate::units::Nanos;
 
@@ -30,7 +32,7 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
         cx.ext4.copies(cx.now, task.file().device, Nanos::from_seconds(bytes as f64 / task.pace));
     }
     let task = &cx.tasks[operation];
-    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    let cap = cx.caps.cap_at(cx.pages, cx.write_back, task, cx.pages.is_exhausted(), || cost);
     // More than there is comes as it is cleaned.
     if cap.is_none() && run == Run::Touch && bytes <= cx.pages.available() {
         apply(cx, cx.tasks.place_of(operation), bytes);
@@ -44,16 +46,25 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
 
 /// Starts the flow of a run.
 fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
-    let task = &cx.tasks[operation];
-    let path = cx.config.path(task);
-    let request = match (task.run, &task.file) {
-        (Run::Direct, _) => task.piece.0,
-        (Run::Miss, Some(file)) => cx.config.disk_of(file).map_or(0, |disk| disk.read_ahead.0),
-        _ => 0,
-    };
-    let spec = FlowSpec { cap, watched: true, request, ..FlowSpec::new(path, bytes, tag(operation, task)) };
+    let spec = flow_of(cx.config, operation, &cx.tasks[operation], (bytes, cap));
     let transfer = Transfer::new(cx.out.start(spec), bytes, cap, cx.now);
     cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
+}
+
+/// Returns the flow of a run of a task.
+pub fn flow_of(
+    config: &Config,
+    operation: OperationId,
+    task: &Task,
+    (bytes, cap): (u64, Option<(f64, Part)>),
+) -> FlowSpec {
+    let path = config.path(task);
+    let request = match (task.run, &task.file) {
+        (Run::Direct, _) => task.piece.0,
+        (Run::Miss, Some(file)) => config.disk_of(file).map_or(0, |disk| disk.read_ahead.0),
+        _ => 0,
+    };
+    FlowSpec { cap, watched: true, request, ..FlowSpec::new(path, bytes, tag(operation, task)) }
 }
 
 /// Lets an operation wait for its file system and flush.
