@@ -31,25 +31,30 @@ _PROCESSOR: Final = ('fsync = "17 us"',)
 _EXT4: Final = (
     'commit = "45 us"',
     'commit_block = "20 us"',
+    'commit_wakeup = "11 us"',
     'extent_conversion = "66 us"',
-    'create = "120 us"',
-    'unlink = "60 us"',
-    'rename = "130 us"',
+    'create = "56 us"',
+    'unlink = "55 us"',
+    'rename = "75 us"',
+    'name_scan = "450 ns"',
 )
 _EXT3: Final = (
     'commit = "56 us"',
     'commit_block = "4 us"',
-    'create = "100 us"',
-    'unlink = "25 us"',
-    'rename = "52 us"',
+    'commit_wakeup = "11 us"',
+    'create = "31 us"',
+    'unlink = "21 us"',
+    'rename = "31 us"',
+    'name_scan = "450 ns"',
 )
-_XFS: Final = ('commit = "40 us"', 'extent_conversion = "45 us"', *_EXT4[-3:])
+_XFS: Final = ('commit = "40 us"', 'extent_conversion = "45 us"', *_EXT4[-4:])
 _COSTS: Final = {"ext4": _EXT4, "ext3": _EXT3, "xfs": _XFS}
 _FLUSH_NS: Final = 12_000
 """Of the guest's processor, one instruction a nanosecond, on Linux 6.12. They are from cases that are not
 judged: append_fsync, over_fsync, create_fsync, create_unlink and rename_over of ext4 in ordered mode;
 over_fsync without barriers (a flush goes through a thread of its own); append_fsync, create_unlink and
-rename_over of ext3, whose blocks have no checksums; append_fsync of XFS, whose names were not recorded."""
+rename_over of ext3, whose blocks have no checksums; append_fsync of XFS, whose names were not recorded. A
+wake-up is from eight processes that append and fsync on ext3, which are no case."""
 
 _JOURNALED: Final = 'page_insert = "36 us"'
 """A page of journaled data takes a handle of its own: from the writes of stream4j while the disk was idle."""
@@ -81,16 +86,37 @@ class Made:
 
 
 def name_of(made: Made, platform: str) -> str:
-    """Name a platform after its kernel, its disk and its memory: guest612-zram-2g."""
+    """Name a platform after its kernel, its disk and its memory, and all that is not by default.
+
+    guest612-zram-2g, guest612-null-ext4-journal64m-cache64m-3g.
+    """
     major, minor = _version(platform)
     gib, rest = divmod(made.memory_mib, 1024)
     memory = f"{made.memory_mib}m" if rest else f"{gib}g"
-    parts = [f"{made.bed}{major}{minor}", made.disk, memory]
+    parts = [f"{made.bed}{major}{minor}", made.disk]
     if not made.file_system.is_plain:
-        parts.insert(2, "-".join(_words(made.file_system)))
+        parts += _words(made.file_system)
+    if made.null is not None:
+        parts += _attributes(made.null)
+    parts.append(memory)
     if made.cgroup_bytes:
         parts.append(f"cgroup{made.cgroup_bytes >> 20}m")
     return "-".join(parts)
+
+
+def _attributes(null: NullDisk) -> list[str]:
+    """Name the attributes of null_blk that are not by default."""
+    default = NullDisk()
+    words = {
+        "size": f"size{null.size}m",
+        "completion_nsec": f"{null.completion_nsec // 1000}us",
+        "mbps": f"{null.mbps}mbps",
+        "hw_queue_depth": f"queue{null.hw_queue_depth}",
+        "submit_queues": f"queues{null.submit_queues}",
+        "cache_size": f"cache{null.cache_size}m",
+        "fua": "nofua",
+    }
+    return [word for name, word in words.items() if getattr(null, name) != getattr(default, name)]
 
 
 def machine_of(made: Made, platform: str) -> str:
@@ -169,7 +195,8 @@ logical_block_size = "4 KiB"
 
 def _words(file_system: FileSystem) -> list[str]:
     options = (option.removeprefix("data=") for option in file_system.options)
-    return [file_system.kind, *options]
+    journal = [f"journal{file_system.journal_mib}m"] if file_system.journal_mib else []
+    return [file_system.kind, *options, *journal]
 
 
 def _file_system(made: Made) -> str:

@@ -191,6 +191,9 @@ def mount(chance: Chance, disk: str) -> Table:
         drawn |= {"block_free": chance.time(10, 2 * US), "file_free": chance.time(10 * US, 10 * MS)}
     if chance.seldom():
         drawn["page_insert"] = chance.time(50, US)
+    if chance.seldom():
+        drawn |= {"create": chance.time(US, 200 * US), "name_scan": chance.time(10, US)}
+        drawn["commit_wakeup"] = chance.time(US, 20 * US)
     return drawn
 
 

@@ -111,11 +111,16 @@ class Result:
     Each table is made when it is first asked for. Made by `simulate`.
     """
 
-    tables: ClassVar[tuple[str, ...]] = TABLES
-    """The names of the tables that are saved."""
+    always_saved: ClassVar[tuple[str, ...]] = TABLES
+    """The names of the tables that are saved, but for `at_risk`, which is there if it was asked for."""
 
     def __init__(self, core: _core.Result) -> None:
         self._core = core
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables that are saved; `at_risk` among them if it was asked for."""
+        return (*self.always_saved, "at_risk") if len(self.at_risk) else self.always_saved
 
     @property
     def is_measured(self) -> bool:
@@ -282,7 +287,6 @@ class Result:
 
         Columns `time_s`, `host`, `device`, `at_risk_bytes` and its parts `memory_bytes`, `disk_cache_bytes`
         and `uncommitted_bytes`; `files` with such bytes, and `names` that are in no committed transaction.
-        Not saved.
         """
         return self._table("at_risk")
 

@@ -39,7 +39,7 @@ class Measured(Result):
     of the whole machine, `bdi` has rows only with ``trace=True``, `devices` and `events` have none.
     """
 
-    tables: ClassVar[tuple[str, ...]] = (*TABLES, "calls", "samples", "file_samples", "trace")
+    always_saved: ClassVar[tuple[str, ...]] = (*TABLES, "calls", "samples", "file_samples", "trace")
 
     def __init__(self, core: _core.Measured) -> None:
         super().__init__(core.result)

@@ -113,6 +113,28 @@ fn a_commit_comes_behind_callers_on_the_only_processor() {
     assert!(one > 30e-3 && two < 10e-3, "{one} s, {two} s");
 }
 
+/// Of three processes on one processor, two wait for the second commit as the first one ends.
+#[test]
+fn the_end_of_a_commit_wakes_those_that_wait_for_a_later_one() {
+    let run = |wakeup: &str| {
+        let case = journaled("{}").set("machine.cores=1").set("machine.mount./data.commit=50 us");
+        let case = case.set(&format!("machine.mount./data.commit_wakeup={wakeup}"));
+        let case = (0..3).fold(case, |case, at| {
+            let fsync = format!("fsync = '/data/{at}'");
+            let write = format!("write = '/data/{at}', size = '4096 B'");
+            let sleep = format!("sleep = '{} us'", at * 1500);
+            case.process(&format!("p{at}"), &[&sleep, &write, &fsync])
+        });
+        case.run("kernel")
+    };
+    let [none, some] = ["0 s", "100 us"].map(run);
+    let later = |process: &str| some.end(process, 2) - none.end(process, 2);
+    near(later("p0"), 0.0);
+    near(later("p1"), 200e-6);
+    near(later("p2"), 200e-6);
+    assert_eq!(commits(&none), commits(&some));
+}
+
 #[test]
 fn callers_that_flush_at_once_share_the_next_flush() {
     let seconds = |count: usize| {
@@ -259,4 +281,32 @@ fn names_take_time_and_are_committed() {
     let run = case.process("p", &operations).run("kernel");
     assert_eq!([0, 1, 2].map(|at| (run.seconds("p", at) * 1e6).round()), [100.0, 200.0, 300.0]);
     assert_eq!(commits(&run), 1);
+}
+
+#[test]
+fn a_new_name_passes_those_of_its_block_of_the_directory() {
+    let costs = ["create=100 us", "rename=100 us", "unlink=50 us", "name_scan=1 us"];
+    let case =
+        costs.iter().fold(journaled("{}"), |case, key| case.set(&format!("machine.mount./data.{key}")));
+    let mut operations: Vec<String> =
+        (0..300).map(|at| format!("open = '/data/d/{at}', create = true")).collect();
+    operations.push("rename = '/data/d/0', to = '/data/e'".into());
+    operations.push("rename = '/data/e', to = '/data/d/1'".into());
+    let run = case.process("p", &operations.iter().map(String::as_str).collect::<Vec<_>>()).run("kernel");
+    let microseconds = |at: u32| (run.seconds("p", at) * 1e6).round();
+    assert_eq!([0, 1, 255].map(microseconds), [101.0, 102.0, 356.0]);
+    assert_eq!([256, 299].map(microseconds), [277.0; 2], "the block was split");
+    assert_eq!(microseconds(300), 101.0, "another directory");
+    assert_eq!(microseconds(301), 327.0, "the file that had the name is removed");
+}
+
+/// Of 20 MiB, which fill less than a transaction, the commit writes as many as there are when it begins.
+#[test]
+fn a_commit_has_the_journaled_data_that_was_copied_by_then() {
+    let case = journaled("{ size = '64 MiB', data = 'journal' }").set("machine.memory.write=100 MB/s");
+    let case = case.process("w", &["write = '/data/g', size = '20 MiB'"]);
+    let fsync = ["sleep = '0.1 s'", "write = '/data/h', size = '4096 B'", "fsync = '/data/h'"];
+    let run = case.process("f", &fsync).run("kernel");
+    let first = run.events_called("journal_commit")[0].2;
+    assert!((9 << 20..13 << 20).contains(&first), "{first}");
 }

@@ -51,6 +51,12 @@ __all__ = ["command"]
     help="Show the N slowest operations and their parts.",
 )
 @click.option(
+    "--at-risk",
+    "at_risk",
+    is_flag=True,
+    help="Say what a power cut would lose at each moment: a table of --out and --json; needs --model kernel.",
+)
+@click.option(
     "--fio-json",
     "fio_json",
     type=options.FileName(),
@@ -70,6 +76,7 @@ def command(
     threads: int | None,
     record: str,
     slowest: int | None,
+    at_risk: bool,
     fio_json: Path | None,
     as_json: bool,
     out: Path | None,
@@ -104,7 +111,11 @@ def command(
     models = models or tuple(loaded.models)
     if fio_json is not None and len(set(models)) > 1:
         raise click.UsageError("--fio-json needs one model; choose it with --model")
-    results = run(loaded, models, seed=seed, residency=residency, record=record, threads=threads)
+    if at_risk and "kernel" not in models:
+        raise click.UsageError("--at-risk needs the model kernel; add --model kernel")
+    results = run(
+        loaded, models, seed=seed, residency=residency, record=record, at_risk=at_risk, threads=threads
+    )
     if fio_json is not None:
         save_fio_json(results[0], scenario, fio_json)
     if out is not None:
@@ -132,6 +143,7 @@ def run(
     seed: int,
     residency: str | None,
     record: str = "all",
+    at_risk: bool = False,
     threads: int | None = None,
 ) -> list[Result]:
     """Simulate under each model, with a progress display for anything longer."""
@@ -148,6 +160,7 @@ def run(
                     seed=seed,
                     residency=residency,
                     record=record,
+                    at_risk=at_risk,
                     threads=threads,
                     progress=progress.simulated,
                 )

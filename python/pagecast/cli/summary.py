@@ -156,7 +156,7 @@ def _totals_of(result: Result) -> dict[str, str]:
     is_mixed = kinds == "readwrite"
     if is_mixed.any():
         lines["bytes read or written"] = format_bytes(int(operations["bytes"][is_mixed].sum()))
-    lines |= _peaks(result)
+    lines |= _peaks(result) | _most_at_risk(result)
     if result.events_left_out:
         lines["events not kept"] = f"{result.events_left_out:,}"
     if not result.is_measured:
@@ -176,3 +176,18 @@ def _peaks(result: Result) -> dict[str, str]:
             known = is_modelled(result.model, level)
             peaks[f"peak {level}{of_host}"] = format_bytes(int(most)) if known else _NOT_MODELLED
     return peaks
+
+
+def _most_at_risk(result: Result) -> dict[str, str]:
+    """Give the most that a power cut would lose of each disk, if it was asked for."""
+    table = result.at_risk
+    disks = list(zip(table["host"], table["device"], strict=True))
+    has_hosts = len({host for host, _ in disks}) > 1
+    lines = {}
+    for host, device in dict.fromkeys(disks):
+        rows = [row for row, disk in enumerate(disks) if disk == (host, device)]
+        most = max(rows, key=lambda row: (table["at_risk_bytes"][row], table["names"][row]))
+        lost = format_bytes(int(table["at_risk_bytes"][most]))
+        of_disk = f"{device} of {host}" if has_hosts else device
+        lines[f"most at risk on {of_disk}"] = f"{lost} at {seconds(float(table['time_s'][most]))}"
+    return lines

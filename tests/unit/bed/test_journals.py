@@ -47,7 +47,12 @@ def test_cases_are_asked_for_by_name_and_a_script_of_ones_own_is_played(tmp_path
 def test_a_file_system_is_named_described_and_told_to_the_guest(tmp_path):
     journal = FileSystem("ext4", ("data=journal", "nobarrier"), 64)
     made = replace(ON_NULL, file_system=journal)
-    assert name_of(made, PLATFORM) == "guest612-null-ext4-journal-nobarrier-2g"
+    assert name_of(made, PLATFORM) == "guest612-null-ext4-journal-nobarrier-journal64m-size1024m-cache64m-2g"
+    others = ({"cache_size": 0}, {"completion_nsec": 400_000}, {"fua": 0}, {"mbps": 50}, {"size": 768})
+    nulls = [made.null, *(replace(made.null, **each) for each in others)]
+    names = {name_of(replace(made, null=null), PLATFORM) for null in nulls}
+    assert len(names) == 6
+    assert name_of(replace(MADE, disk="null", null=NullDisk()), PLATFORM) == "guest612-null-2g"
     text = machine_of(made, PLATFORM)
     path = tmp_path / "machine.toml"
     path.write_text(text)

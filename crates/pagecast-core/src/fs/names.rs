@@ -11,6 +11,10 @@ use crate::policy::FileId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct NameId(u32);
 
+/// A directory on the host that keeps its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct DirectoryId(u32);
+
 /// The place of a name.
 #[derive(Clone)]
 pub(super) struct Home {
@@ -24,12 +28,16 @@ pub(super) struct Home {
 struct Name {
     home: Home,
     file: FileId,
+    directory: DirectoryId,
 }
 
 /// All names that have been used.
 pub(super) struct Names {
     all: Vec<Name>,
     by_home: FxHashMap<(u32, Arc<str>), NameId>,
+    directories: FxHashMap<(u32, Arc<str>), DirectoryId>,
+    /// For each directory, how many of its names have files that exist.
+    entries: Vec<u32>,
     /// For each host, the names as it sees them, and the mount through which it does.
     by_view: Vec<FxHashMap<Arc<str>, (NameId, u32)>>,
     /// Names that were looked up, and by which host.
@@ -39,7 +47,14 @@ pub(super) struct Names {
 impl Names {
     pub(super) fn new(hosts: usize) -> Self {
         let by_view = (0..hosts).map(|_| FxHashMap::default()).collect();
-        Self { all: Vec::new(), by_home: FxHashMap::default(), by_view, known: Known::default() }
+        Self {
+            all: Vec::new(),
+            by_home: FxHashMap::default(),
+            directories: FxHashMap::default(),
+            entries: Vec::new(),
+            by_view,
+            known: Known::default(),
+        }
     }
 
     /// The name that a host sees at a path, and its mount there.
@@ -70,14 +85,44 @@ impl Names {
     }
 
     /// The name at a place; `new_file` makes the file of one that is new.
-    pub(super) fn at(&mut self, home: Home, new_file: impl FnOnce(&Home) -> FileId) -> NameId {
+    pub(super) fn at(&mut self, home: Home, new_file: impl FnOnce(&Home, DirectoryId) -> FileId) -> NameId {
         if let Some(&known) = self.by_home.get(&(home.host, home.path.clone())) {
             return known;
         }
         let name = NameId(self.all.len() as u32);
         self.by_home.insert((home.host, home.path.clone()), name);
-        self.all.push(Name { file: new_file(&home), home });
+        let directory = self.directory_of(&home);
+        self.all.push(Name { file: new_file(&home, directory), home, directory });
         name
+    }
+
+    /// The directory of a place.
+    fn directory_of(&mut self, home: &Home) -> DirectoryId {
+        let path = home.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let next = DirectoryId(self.entries.len() as u32);
+        let found = *self.directories.entry((home.host, path.into())).or_insert(next);
+        if found == next {
+            self.entries.push(0);
+        }
+        found
+    }
+
+    pub(super) fn directory(&self, name: NameId) -> DirectoryId {
+        self.all[name.0 as usize].directory
+    }
+
+    /// How many names a directory has.
+    pub(super) fn in_directory(&self, directory: DirectoryId) -> u32 {
+        self.entries[directory.0 as usize]
+    }
+
+    pub(super) fn add_to(&mut self, directory: DirectoryId) {
+        self.entries[directory.0 as usize] += 1;
+    }
+
+    pub(super) fn remove_from(&mut self, directory: DirectoryId) {
+        let entries = &mut self.entries[directory.0 as usize];
+        *entries = entries.saturating_sub(1);
     }
 
     pub(super) fn file(&self, name: NameId) -> FileId {

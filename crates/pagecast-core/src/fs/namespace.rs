@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::names::{Home, NameId, Names};
+use super::names::{DirectoryId, Home, NameId, Names};
 use crate::flow::Path;
 use crate::machine::{Machine, Mount, MountSource, WriteMode};
 use crate::policy::{DeviceId, FileId, FileView};
@@ -35,6 +35,7 @@ pub(crate) struct NoMount;
 /// A file where it is kept.
 struct File {
     path: Arc<str>,
+    directory: DirectoryId,
     host: u32,
     mount: u32,
     disk: u32,
@@ -104,6 +105,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             read_and_copy: paths.read_and_copy,
             page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
             cost: mount.cost,
+            names: self.names.in_directory(self.files[located.file.0 as usize].directory),
         }
     }
 
@@ -142,12 +144,12 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             unreachable!("only mounts of a disk are exported")
         };
         let home = Home { host: host as u32, mount: mount as u32, disk: disk as u32, path };
-        self.names.at(home, |home| new_file(&mut self.files, home))
+        self.names.at(home, |home, directory| new_file(&mut self.files, home, directory))
     }
 
     /// A name gets a file that does not exist.
     fn clear_name(&mut self, name: NameId) {
-        let file = new_file(&mut self.files, self.names.home(name));
+        let file = new_file(&mut self.files, self.names.home(name), self.names.directory(name));
         self.names.give(name, file);
     }
 
@@ -159,6 +161,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             return Release::Last(file);
         }
         entry.links -= 1;
+        self.names.remove_from(self.names.directory(name));
         self.clear_name(name);
         Release::Kept
     }
@@ -170,6 +173,9 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             return Release::Kept;
         }
         self.files[file.0 as usize].links += 1;
+        if !self.exists(old) {
+            self.names.add_to(self.names.directory(name));
+        }
         self.names.give(name, file);
         let entry = &mut self.files[old.0 as usize];
         entry.links -= 1;
@@ -188,8 +194,11 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             return Release::Kept;
         }
         let release = self.link(file, to);
-        self.files[file.0 as usize].path = self.names.home(to).path.clone();
-        self.files[file.0 as usize].links -= 1;
+        self.names.remove_from(self.names.directory(from));
+        let entry = &mut self.files[file.0 as usize];
+        entry.path = self.names.home(to).path.clone();
+        entry.directory = self.names.directory(to);
+        entry.links -= 1;
         self.clear_name(from);
         release
     }
@@ -299,8 +308,17 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.used[host][disk]
     }
 
+    /// Counts the name of a file that is about to exist.
+    fn count_new(&mut self, file: FileId) {
+        let entry = &self.files[file.0 as usize];
+        if !entry.exists && !entry.is_made && entry.links > 0 {
+            self.names.add_to(entry.directory);
+        }
+    }
+
     /// Begins a write that ends at this size. The file exists from now on; its space is taken, its size is as it was.
     pub(crate) fn begin_write(&mut self, file: FileId, size: Bytes) {
+        self.count_new(file);
         self.take_space(file, size);
         self.files[file.0 as usize].is_made = true;
     }
@@ -325,6 +343,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Makes the file exist from now on, with at least this size and a hole at its end.
     pub(crate) fn extend(&mut self, file: FileId, size: Bytes) {
+        self.count_new(file);
         self.take_space(file, size);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.exists) = (entry.size.max(size), true);
@@ -332,6 +351,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Makes the file exist from now on with this size.
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
+        self.count_new(file);
         self.set_space(file, size, Bytes::ZERO);
         let entry = &mut self.files[file.0 as usize];
         (entry.size, entry.filled, entry.exists) = (size, entry.filled.min(size), true);
@@ -350,6 +370,9 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.resize(file, Bytes::ZERO);
         let entry = &mut self.files[file.0 as usize];
         (entry.exists, entry.is_made) = (false, false);
+        if entry.links > 0 {
+            self.names.remove_from(entry.directory);
+        }
     }
 
     /// Lists the files that a host keeps, by their path there, and the files of other hosts that it has named, by the first of its
@@ -376,11 +399,12 @@ impl File {
 }
 
 /// Makes the file of a name, which does not exist yet.
-fn new_file(files: &mut Vec<File>, home: &Home) -> FileId {
+fn new_file(files: &mut Vec<File>, home: &Home, directory: DirectoryId) -> FileId {
     let file = FileId(files.len() as u32);
     let Home { host, mount, disk, ref path } = *home;
     files.push(File {
         path: path.clone(),
+        directory,
         host,
         mount,
         disk,

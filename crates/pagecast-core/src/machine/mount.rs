@@ -72,9 +72,15 @@ keys! {
         /// Beside `commit`, and with `journal` only.
         #[key(TIME, default = Nanos::ZERO)]
         pub commit_block: Nanos,
+        /// Time of the processor to wake a caller that waits for a later commit
+        ///
+        /// The end of each commit wakes those, too (`fs/jbd2/commit.c: j_wait_done_commit`). With `journal` only.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub commit_wakeup: Nanos,
         /// Time of the processor to give written data its blocks
         ///
-        /// Paid by each durable call that commits (`ext4_convert_unwritten_extents`). With `journal` only.
+        /// Paid by each durable call that commits (`ext4_convert_unwritten_extents`), and by a `rename` that begins to write its file. With
+        /// `journal` only.
         #[key(TIME, default = Nanos::ZERO)]
         pub extent_conversion: Nanos,
         /// Time of the processor for a call of `fsync` beside its commit
@@ -89,7 +95,7 @@ keys! {
         pub create: Nanos,
         /// Time of the processor to give a file another name, or a second one
         ///
-        /// Not with `nfs`.
+        /// A file that had the new name takes `unlink` beside. Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub rename: Nanos,
         /// Time of the processor to remove a name
@@ -97,6 +103,12 @@ keys! {
         /// Beside that for the pages of its file. Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub unlink: Nanos,
+        /// Time of the processor to pass a name of the same directory as a new name is made
+        ///
+        /// Beside `create` and `rename`. At most the names of a block of the directory are passed, which a
+        /// [tree](../concepts/kernel/ext4.md#names) finds. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub name_scan: Nanos,
         /// Time to free 4 KiB that were written back lately when their file is cut or removed
         ///
         /// With the mount option `discard` the disk is told. Not with `nfs`.

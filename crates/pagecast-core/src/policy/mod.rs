@@ -64,6 +64,8 @@ pub struct FileView {
     pub page_insert: Nanos,
     /// The times of its file system.
     pub cost: MountCost,
+    /// How many names its directory has.
+    pub names: u32,
 }
 
 /// The part of a file that is made durable (open(2), "Synchronized I/O").

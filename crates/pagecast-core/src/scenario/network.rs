@@ -95,12 +95,14 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 12] = [
+const OF_DISKS: [&str; 14] = [
     "journal",
     "delalloc",
     "commit",
     "commit_block",
+    "commit_wakeup",
     "extent_conversion",
+    "name_scan",
     "fsync",
     "create",
     "rename",

@@ -74,6 +74,9 @@ pub const MOST_FLUSHER_UNIT: u64 = 128 << 20;
 pub const LEAST_PIECE: u64 = 64 << 10;
 pub const PIECE_INTERVAL: Nanos = Nanos(1_000_000);
 
+/// So much of a write goes into a transaction at once where data is journaled. The kernel asks anew for each page.
+pub const JOURNALED_RUN: u64 = 1 << 20;
+
 /// While several submit to a device, each gets this part of the queue in turn: one request at least, `MOST_TURN` at most. The wait of a new
 /// request is wrong by two turns at most.
 pub const QUEUE_TURNS: u64 = 32;

@@ -243,6 +243,11 @@ impl Journal {
         self.waiters.push((tid, waiter));
     }
 
+    /// How many wait for a commit.
+    pub fn waiting(&self) -> usize {
+        self.waiters.len()
+    }
+
     /// Lets a writer wait for room: the running transaction is full, or the log is.
     pub fn wait_for_room(&mut self, waiter: OperationId) {
         self.requested = self.requested.max(self.running_tid);

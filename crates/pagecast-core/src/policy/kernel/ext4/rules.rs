@@ -27,6 +27,8 @@ pub struct JournalRules {
     pub commit: Nanos,
     /// The time for each block of a commit.
     pub commit_block: Nanos,
+    /// The time to wake a caller that waits for a later commit.
+    pub wakeup: Nanos,
     /// The requests of commits, if they are modelled.
     pub requests: Option<Requests>,
 }
@@ -63,7 +65,13 @@ impl JournalRules {
             mounts_of(host, disk).find_map(|mount| Requests::of(host, host.disks[disk].size, mount));
         let commit_block =
             mounts_of(host, disk).map(|mount| mount.cost.commit_block).max().unwrap_or_default();
-        (commit > Nanos::ZERO || requests.is_some()).then_some(Self { commit, commit_block, requests })
+        let wakeup = mounts_of(host, disk).map(|mount| mount.cost.commit_wakeup).max().unwrap_or_default();
+        (commit > Nanos::ZERO || requests.is_some()).then_some(Self {
+            commit,
+            commit_block,
+            wakeup,
+            requests,
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Steps calls that change names: they compute, change the journal, and may begin to write a file.
 //!
 //! Source: `fs/ext4/namei.c: ext4_create, ext4_rename, ext4_unlink`, `fs/ext4/inode.c: ext4_alloc_da_blocks` (`auto_da_alloc`), Linux 6.16.
-//! Left out: directories that are read from the disk.
+//! Left out: directories that are read from the disk; how long names are; that a name which is removed is passed by others, too: half of them, but
+//! few where the oldest names go first.
 
 use crate::machine::MountSource;
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
@@ -10,18 +11,45 @@ use crate::policy::kernel::model::run::spend;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, NameChange, OperationId};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
+
+/// Names of 5 to 8 bytes in a block of a directory (`ext4_dir_rec_len`: 16 bytes each). The tree of a larger directory has blocks that were split
+/// in halves as they were full (`fs/ext4/namei.c: do_split`), so they are full to ln 2 on the average (A. C. Yao, "On random 2-3 trees", 1978).
+const NAMES_PER_BLOCK: u64 = 256;
+const NAMES_PER_SPLIT_BLOCK: u64 = 177;
 
 /// Begins a change of a name.
 pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView, change: NameChange) {
     cx.ext4.note_name(cx.now, &file);
+    let mut time = time_of(&file, change);
     if change == (NameChange::Rename { replaces: true }) && allocates_late(cx, &file) {
         // Whoever replaces a file by a new one wants either of them after a crash.
         let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
+        if dirty.total() > 0 && cx.ext4.requests(file.device).is_some() {
+            time += file.cost.extent_conversion;
+        }
         cx.flushers.flusher_of(cx.write_back, &file).write_range(file.id, WHOLE, dirty, Until::Never);
     }
-    let task = Task::new(Kind::Name { change }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now);
+    let task = Task::new(Kind::Name { time }, Some(file), (0, Bytes::ZERO, Bytes::ZERO), cx.now);
     cx.tasks.insert(operation, task);
+}
+
+/// The time of the processor for a change of a name. A new one is looked for in its block of the directory, which then gets it.
+fn time_of(file: &FileView, change: NameChange) -> Nanos {
+    let cost = &file.cost;
+    let scan = Nanos(cost.name_scan.0.saturating_mul(names_passed(file.names.into())));
+    match change {
+        NameChange::Create => cost.create + scan,
+        NameChange::Rename { replaces } => {
+            cost.rename + scan + if replaces { cost.unlink } else { Nanos::ZERO }
+        }
+        NameChange::Unlink => cost.unlink,
+    }
+}
+
+/// The names in the block of a directory that has so many.
+fn names_passed(names: u64) -> u64 {
+    if names <= NAMES_PER_BLOCK { names } else { NAMES_PER_SPLIT_BLOCK }
 }
 
 /// True if a file gets its blocks when it is written back.
@@ -36,16 +64,10 @@ fn allocates_late(cx: &Context<'_>, file: &FileView) -> bool {
 /// Spends the time of a change of a name.
 pub fn step_name(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = &cx.tasks[operation];
-    let Kind::Name { change } = task.kind else { unreachable!("only these change names") };
+    let Kind::Name { time } = task.kind else { unreachable!("only these change names") };
     if task.stage == Stage::Durable {
         return Next::Done;
     }
-    let cost = &task.file().cost;
-    let time = match change {
-        NameChange::Create => cost.create,
-        NameChange::Rename { .. } => cost.rename,
-        NameChange::Unlink => cost.unlink,
-    };
     let computes = cx.ext4.cpus.run(cx.now, time) - cx.now;
     spend(cx, operation, Waits { computes, ..Waits::default() })
 }

@@ -5,6 +5,7 @@
 //! its commit, which the kernel does not allow.
 
 use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::discretisation::JOURNALED_RUN;
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
@@ -26,7 +27,7 @@ pub fn journal_data(cx: &mut Context<'_>, operation: OperationId, end: u64) -> O
     }
     let room = journal.room();
     if room >= PAGE && journal.has_space() {
-        let until = ((from + room) / PAGE * PAGE).clamp(from + 1, end);
+        let until = ((from + room.min(JOURNALED_RUN)) / PAGE * PAGE).clamp(from + 1, end);
         journal.journal(cx.now, &file, (from, until));
         return Some(until);
     }

@@ -126,11 +126,13 @@ fn bytes_of_log(cx: &mut Context<'_>, device: DeviceId) -> u64 {
     committing.map_or(0, |committing| committing.transaction.logged()) * PAGE
 }
 
-/// Ends a commit. Returns the operations that waited for it.
+/// Ends a commit. Returns the operations that waited for it. Those that wait for a later one are woken in vain (`wake_up(&journal->
+/// j_wait_done_commit)`).
 pub fn end_commit(cx: &mut Context<'_>, device: DeviceId) -> Vec<OperationId> {
     let journal = cx.ext4.journals[device.0 as usize].as_mut().expect("what commits is a journal");
     let has_requests = journal.rules.requests.is_some();
     let (since, blocks, ready) = journal.end();
+    let (in_vain, wakeup) = (journal.waiting(), journal.rules.wakeup);
     if has_requests {
         let event = Event {
             name: "journal_commit",
@@ -139,6 +141,9 @@ pub fn end_commit(cx: &mut Context<'_>, device: DeviceId) -> Vec<OperationId> {
             ..Event::default()
         };
         cx.out.tell_all(Event { time: Some(since), ..event });
+        (0..in_vain).for_each(|_| {
+            let _ = cx.ext4.cpus.run(cx.now, wakeup);
+        });
     }
     ready
 }

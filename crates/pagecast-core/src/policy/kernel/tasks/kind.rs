@@ -1,6 +1,6 @@
 //! Names the kinds of operations and the states of their waits.
 
-use crate::policy::{DeviceId, Integrity, NameChange, OperationId};
+use crate::policy::{DeviceId, Integrity, OperationId};
 use crate::run_queue::Yielding;
 use crate::units::Nanos;
 use crate::workload::SyncRangeFlags;
@@ -31,7 +31,7 @@ pub enum Kind {
     },
     /// Changes a name.
     Name {
-        change: NameChange,
+        time: Nanos,
     },
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
