@@ -47,10 +47,15 @@ def recorded(tmp_path_factory):
     return folder / "run.strace", {key: int(value) for key, value in counted.items()}
 
 
-def elsewhere(scenario: pc.Scenario, direction: str) -> int:
+def noted(scenario: pc.Scenario, pattern: str) -> int:
+    """Sum the numbers that the notes of a trace tell."""
     notes = [text for _, _, all_notes in scenario.sources for _, text in all_notes]
-    found = (re.match(rf"(\d+) B {direction}", text) for text in notes)
+    found = (re.match(pattern, text) for text in notes)
     return sum(int(each[1]) for each in found if each)
+
+
+def elsewhere(scenario: pc.Scenario, direction: str) -> int:
+    return noted(scenario, rf"(\d+) B {direction}")
 
 
 def test_bytes_are_those_that_the_kernel_counts(recorded: tuple[Path, dict[str, int]]) -> None:
@@ -82,7 +87,9 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_bytes_of_ordinary_programs_are_those_that_the_kernel_counts(tmp_path: Path, name: str) -> None:
+def test_calls_and_bytes_of_ordinary_programs_are_those_that_the_kernel_counts(
+    tmp_path: Path, name: str
+) -> None:
     if shutil.which("strace") is None or shutil.which(name) is None:
         pytest.skip(f"strace or {name} is not installed")
     (tmp_path / "in").write_bytes(bytes(range(250)) * 20_000)
@@ -93,16 +100,20 @@ def test_bytes_of_ordinary_programs_are_those_that_the_kernel_counts(tmp_path: P
 
 
 def excess(command: list[str], folder: Path) -> dict[str, int]:
-    """Trace a command; give how many bytes the kernel has counted beyond those of the recording."""
+    """Trace a command; give how many calls and bytes the kernel has counted beyond those of the recording."""
     counted = traced(command, folder)
     reading = Reading(system_files=True, files_in="/data")
     scenario = pc.Scenario.from_workload(folder / "run.strace", machine="wrench-cluster", reading=reading)
     operations = pc.simulate(scenario, model="no-cache").operations
     rows = list(zip(operations["operation"], operations["bytes"], strict=True))
-    for kind, direction, key in (("read", "read from", "rchar"), ("write", "written to", "wchar")):
-        counted[key] -= sum(int(size) for name, size in rows if name in (kind, "copy"))
-        counted[key] -= elsewhere(scenario, direction)
-    return {key: counted[key] for key in ("rchar", "wchar")}
+    for kind, direction, char, call in (
+        ("read", "read from", "rchar", "syscr"),
+        ("write", "written to", "wchar", "syscw"),
+    ):
+        sizes = [int(size) for name, size in rows if name in (kind, "copy")]
+        counted[char] -= sum(sizes) + elsewhere(scenario, direction)
+        counted[call] -= len(sizes) + noted(scenario, rf"\d+ B {direction} .*\((\d+) call")
+    return {key: counted[key] for key in ("rchar", "wchar", "syscr", "syscw")}
 
 
 def traced(command: list[str], folder: Path) -> dict[str, int]:

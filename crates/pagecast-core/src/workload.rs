@@ -1,6 +1,7 @@
 //! Describes the programs: files that exist before, and processes that are iterators of operations.
 
 mod asynchronous;
+mod beside;
 mod copying;
 mod descriptors;
 mod imported;
@@ -14,6 +15,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 pub use self::asynchronous::AsyncBy;
+pub use self::beside::Beside;
 pub use self::copying::{CopyBy, CopyRefusal};
 pub use self::descriptors::{AllocateMode, Fd, OpenDescription};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
@@ -70,6 +72,14 @@ pub trait ProgramSource: Send + Sync {
     /// # Errors
     /// A text that says why it cannot start.
     fn start(&self) -> Result<Box<dyn Program>, ProgramError>;
+
+    /// The same, as one of several programs of a run that may know of each other.
+    ///
+    /// # Errors
+    /// As `start`.
+    fn start_beside(&self, _others: &Beside) -> Result<Box<dyn Program>, ProgramError> {
+        self.start()
+    }
 
     /// The events that a run waits for or signals, if that is known before it runs.
     fn events(&self) -> Option<ProgramEvents> {
@@ -148,6 +158,19 @@ pub trait Program: Send {
     fn own_time(&self) -> Nanos {
         Nanos::ZERO
     }
+
+    /// Whether it had no operation only because another program of its run must go on before it. It is asked again when one has.
+    fn is_held(&self) -> bool {
+        false
+    }
+
+    /// Whether it is to be told when its operations end.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// An operation has ended, which had begun and moved so many bytes; times are since the process started.
+    fn ended(&mut self, _action: &Action, _bytes: Bytes, _began: Nanos, _now: Nanos) {}
 }
 
 /// The reason for which a program could not give its next operation.

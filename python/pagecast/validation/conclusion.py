@@ -34,6 +34,7 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
     plateaus = plateau_sentences(settled(outcome.validated))
     return (
         *_busy(outcome),
+        *_other_operations(outcome),
         *_errors(outcome),
         *plateaus,
         *_rivals(outcome),
@@ -41,6 +42,15 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
         *_failures(outcome),
         _verdict(outcome),
     )
+
+
+def _other_operations(outcome: "Outcome") -> Iterator[str]:
+    for each in outcome.validated:
+        if not comparing.has_same_operations(each):
+            yield (
+                f"{each.case.name} has not the same operations in each run and forecast: mean times of a "
+                "kind are compared, as often as it was done, and not one operation with another."
+            )
 
 
 def reasons(verdict: "Verdict") -> tuple[str, ...]:

@@ -6,8 +6,9 @@ from statistics import mean
 
 from pagecast.comparison.operations import names
 from pagecast.comparison.tables import shown_call
+from pagecast.kinds import NO_IO
 from pagecast.validation.case import Validated
-from pagecast.validation.comparing import long_enough
+from pagecast.validation.comparing import all_of, has_same_operations, long_enough
 
 __all__ = ["OperationDetails", "RunOperation", "by_operation", "run_operations"]
 
@@ -49,7 +50,10 @@ class OperationDetails:
 
 
 def run_operations(validated: Validated) -> Iterator[RunOperation]:
-    """Give the operations that have rows, run by run."""
+    """Give the operations that have rows, run by run; sums of those of a kind where runs have others."""
+    if not has_same_operations(validated):
+        yield from _of_kinds(validated)
+        return
     called, long = names(validated.measured[0].operations), set(long_enough(validated))
     wanted = ("process", "index", "path", "call_bytes", "duration_s", "run_queue_s")
     for repetition, run in enumerate(validated.measured, start=1):
@@ -67,6 +71,27 @@ def run_operations(validated: Validated) -> Iterator[RunOperation]:
                     float(duration_s),
                     float(run_queue_s),
                 )
+
+
+def _of_kinds(validated: Validated) -> Iterator[RunOperation]:
+    wanted = ("process", "operation", "path", "call_bytes", "duration_s", "run_queue_s")
+    for repetition, run in enumerate(validated.measured, start=1):
+        found: dict[tuple[str, str], list[tuple[str, int, float, float]]] = {}
+        for process, kind, *rest in zip(*(run.operations[name] for name in wanted), strict=True):
+            if kind not in NO_IO:
+                found.setdefault((process, kind), []).append(tuple(rest))
+        for (process, kind), rows in found.items():
+            paths, calls, durations, waits = zip(*rows, strict=True)
+            yield RunOperation(
+                validated.case.name,
+                repetition,
+                process,
+                all_of(kind),
+                paths[0] if len(set(paths)) == 1 else "",
+                int(calls[0]) if len(set(calls)) == 1 else 0,
+                float(sum(durations)),
+                float(sum(waits)),
+            )
 
 
 def by_operation(of: Iterable[RunOperation], case: str) -> dict[tuple[str, str], OperationDetails]:

@@ -15,7 +15,7 @@ MACHINE = """\
 cores = 1
 memory = { size = "2 GB", read = "5 GB/s", write = "2 GB/s" }
 disk.ssd = { size = "20 GB", read = "100 MB/s", write = "100 MB/s", latency = "100 us" }
-mount."/data" = { disk = "ssd" }
+mount."/data" = { disk = "ssd", create = "200 ms" }
 """
 JOB = """\
 # set-up: caches dropped
@@ -31,20 +31,24 @@ case,rep,job,dir,bw_MiBps,p50_us,p99_us
 one,1,r,read,26.0,141.0,150.0
 """
 EXEC = """\
-case,rep,proc,t_start_s,duration_s,rchar,wchar,command
-one,1,p0,0.0,9.0,0,0,fio /cases/one.fio
-two,1,p0,0.0,9.0,0,0,dash /cases/two.sh.set-up
-two,1,p0,1.0,0.5,50000000,50000000,dash /cases/two.sh
-two,1,p0,2.0,0.01,50000000,50000000,dash /cases/two.sh
-two,1,p0,3.0,0.6,50000000,50000000,strace -f -o /tmp/cold.strace dash /cases/two.sh
-two,1,p0,4.0,0.02,50000000,50000000,strace -f -o /tmp/warm.strace dash /cases/two.sh
+case,rep,proc,t_start_s,duration_s,rchar,wchar,syscr,syscw,command
+one,1,p0,0.0,9.0,0,0,0,0,fio /cases/one.fio
+two,1,p0,0.0,9.0,0,0,0,0,dash /cases/two.sh.set-up
+two,1,p0,1.0,0.5,50000000,50000005,4,2,dash /cases/two.sh
+two,1,p0,2.0,0.01,50000000,50000005,4,2,dash /cases/two.sh
+two,1,p0,3.0,0.6,50000000,50000005,4,2,strace -f -o /tmp/cold.strace dash /cases/two.sh
+two,1,p0,4.0,0.02,50000000,50000005,4,2,strace -f -o /tmp/warm.strace dash /cases/two.sh
 """
 TRACE = """\
 71 1700000000.001000 openat(AT_FDCWD</data>, "a", O_RDONLY) = 3</data/a> <0.000001>
 71 1700000000.001002 openat(AT_FDCWD</data>, "b", O_WRONLY|O_CREAT, 0644) = 4</data/b> <0.000001>
 71 1700000000.001004 copy_file_range(3</data/a>, NULL, 4</data/b>, NULL, 99000000, 0) = 50000000 <0.04>
-71 1700000000.041006 close(4</data/b>) = 0 <0.000001>
-71 1700000000.041008 +++ exited with 0 +++
+71 1700000000.041006 read(3</data/a>, "", 10) = 0 <0.000001>
+71 1700000000.041007 pread64(3</data/a>, "", 10, 60000000) = 0 <0.000001>
+71 1700000000.041008 read(5</proc/x>, "", 10) = 0 <0.000001>
+71 1700000000.041010 write(1</dev/null>, "", 5) = 5 <0.000001>
+71 1700000000.041012 close(4</data/b>) = 0 <0.000001>
+71 1700000000.041014 +++ exited with 0 +++
 """
 
 
@@ -79,7 +83,9 @@ def test_a_command_is_forecast_cold_and_warm_with_the_bytes_that_the_kernel_coun
     cold, warm = outcome.commands
     assert (cold.command.state, warm.command.state) == ("cold", "warm")
     assert cold.forecast.wall_s > 0.4 > 0.1 > warm.forecast.wall_s
-    assert (cold.forecast.read_bytes, cold.forecast.write_bytes) == (50_000_000, 50_000_000)
+    for of in (cold, warm):
+        for name in ("read_bytes", "write_bytes", "read_calls", "write_calls"):
+            assert getattr(of.forecast, name) == getattr(of.command, name), name
 
 
 def test_tables_conclusion_and_report_say_what_is_close(data, tmp_path):

@@ -55,6 +55,44 @@ def test_a_row_for_each_long_operation_and_the_total():
     }
 
 
+def made(reads_s, writes_s=(), result=Run):
+    """A run whose program goes on until its time is over."""
+    reads = [("app", at, "read", "/f", time_s) for at, time_s in enumerate(reads_s)]
+    writes = [("app", len(reads) + at, "write", "/f", time_s) for at, time_s in enumerate(writes_s)]
+    return result(operations(*reads, *writes))
+
+
+def test_a_run_of_more_operations_than_its_forecast_is_compared_by_their_means():
+    # The clock ended both: in 6 s the run made 4 reads and 2 writes, the forecast 3 reads and 1 write.
+    of = validated([made([1.0] * 4, [1.0] * 2)], [made([1.5] * 3, [1.5], Forecast)])
+    assert not comparing.has_same_operations(of)
+    found = {(row.process, row.operation): row for row in comparing.rows("suite", of, "m.toml")}
+    assert list(found) == [(None, "total"), ("app", "read, all"), ("app", "write, all")]
+    assert all(row.error == pytest.approx(0.5) for row in found.values())
+    assert found["app", "read, all"].measured_s == pytest.approx(4.0)
+    assert comparing.verdict(of, "kernel").error == pytest.approx(0.5)
+    details = by_operation(run_operations(of), "c")
+    assert set(details) == {("app", "read, all"), ("app", "write, all")}
+    assert details["app", "read, all"].path == "/f"
+
+
+def test_runs_that_time_ends_are_as_far_apart_as_their_means():
+    of = validated([made([1.0] * 6), made([2.0] * 3)], [made([1.0] * 6, result=Forecast)] * 2)
+    assert comparing.spreads(of) == pytest.approx({(None, "total"): 1 / 3, ("app", "read, all"): 1 / 3})
+    assert comparing.verdict(of, "kernel").spread == pytest.approx(1 / 3)
+    # 12 s were measured: 6 reads of 1 s, 3 of 2 s. The forecast of the same reads is 9 s.
+    assert comparing.verdict(of, "kernel").error == pytest.approx(9 / 12 - 1)
+
+
+def test_what_only_one_of_them_did_is_not_compared():
+    of = validated([made([1.0] * 4, [9.0])], [made([1.0] * 5, result=Forecast)])
+    assert [(row.operation, row.error) for row in comparing.rows("suite", of, "m.toml")] == [
+        ("total", 0.0),
+        ("read, all", 0.0),
+    ]
+    assert comparing.verdict(of, "kernel").error == pytest.approx(0.0)
+
+
 def test_every_model_and_run_has_its_rows():
     two = Validated(
         CASE,

@@ -184,6 +184,7 @@ impl<'a, N: Network> Engine<'a, N> {
         if self.residency == Residency::Operation && current.file.is_some() {
             self.record_residency(Some((owner, &current)));
         }
+        self.tell_end(owner, &current);
         if at != owner {
             return self.end_kiocb(at);
         }

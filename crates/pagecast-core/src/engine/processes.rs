@@ -28,8 +28,10 @@ impl<N: Network> Engine<'_, N> {
 
     fn start_process(&mut self, at: u32) -> Result<(), SimulationError> {
         let process = &self.scenario.processes[at as usize];
-        let program = process.program.start().map_err(|error| self.program_failed(at, error))?;
+        let program = process.program.start_beside(&self.beside);
+        let program = program.map_err(|error| self.program_failed(at, error))?;
         let running = &mut self.processes[at as usize];
+        running.is_watched = program.watches();
         running.program = Some(program);
         running.state = State::Active;
         running.started = process.start.max(self.now);
@@ -64,6 +66,7 @@ impl<N: Network> Engine<'_, N> {
                 Some(held) => *held,
                 None => match self.next_operation(at)? {
                     Some(operation) => operation,
+                    None if self.processes[at as usize].state == State::Waiting => return Ok(()),
                     None if self.processes[at as usize].under_way > 0 => return Ok(()),
                     None => return self.exit(at),
                 },
@@ -86,7 +89,12 @@ impl<N: Network> Engine<'_, N> {
         let now = self.now - running.started;
         let own_time = running.program.as_ref().map_or(Nanos::ZERO, |program| program.own_time());
         let next = running.program.as_mut().map_or(Ok(None), |program| program.next(now));
-        match next.map_err(|error| self.program_failed(at, error))? {
+        let next = next.map_err(|error| self.program_failed(at, error))?;
+        if next.is_none() && self.is_held(at) {
+            return Ok(None);
+        }
+        self.let_others_go_on();
+        match next {
             None | Some(Operation { action: Action::Exit, .. }) => {
                 self.processes[at as usize].program = None;
                 Ok(self.close_at_exit(at))
@@ -97,6 +105,36 @@ impl<N: Network> Engine<'_, N> {
                 Ok(Some(Operation { not_before: Some(not_before), ..operation }))
             }
             Some(operation) => Ok(Some(operation)),
+        }
+    }
+
+    /// Whether a process that has no operation waits for another program; if so, it stops until that goes on.
+    fn is_held(&mut self, at: u32) -> bool {
+        let running = &mut self.processes[at as usize];
+        let is_held = running.program.as_ref().is_some_and(|program| program.is_held());
+        if is_held {
+            running.state = State::Waiting;
+            self.active -= 1;
+            self.held.push(at);
+        }
+        is_held
+    }
+
+    /// A program has gone on: those that wait for one are asked again.
+    fn let_others_go_on(&mut self) {
+        for at in std::mem::take(&mut self.held) {
+            self.processes[at as usize].state = State::Active;
+            self.active += 1;
+            self.ready.push_back(at);
+        }
+    }
+
+    /// Tells a program that one of its operations has ended.
+    pub(super) fn tell_end(&mut self, at: u32, current: &Current) {
+        let running = &mut self.processes[at as usize];
+        if let (true, Some(program)) = (running.is_watched, &mut running.program) {
+            let since = |time: Nanos| time.saturating_sub(running.started);
+            program.ended(&current.operation.action, current.bytes, since(current.start), since(self.now));
         }
     }
 
@@ -227,11 +265,13 @@ impl<N: Network> Engine<'_, N> {
             let not_started = self.processes[at].state == State::NotStarted;
             not_started.then(|| (at as u32, format!("for the end of `{}`", process.after.join("`, `"))))
         });
+        let for_programs = self.held.iter().map(|&at| (at, "for another program to go on".to_owned()));
         let for_cores = self.scenario.processes.iter().enumerate().filter_map(|(at, process)| {
             let slots = process.slots.as_ref().filter(|_| self.processes[at].state == State::Queued)?;
             Some((at as u32, self.wanted_slots(slots)))
         });
-        let mut all: Vec<(u32, String)> = for_events.chain(for_others).chain(for_cores).collect();
+        let mut all: Vec<(u32, String)> =
+            for_events.chain(for_others).chain(for_programs).chain(for_cores).collect();
         all.sort();
         let shown: Vec<String> = all
             .iter()

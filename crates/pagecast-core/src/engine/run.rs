@@ -22,6 +22,7 @@ use crate::result::{Part, SimulationResult};
 use crate::scenario::{Residency, Scenario};
 use crate::stop;
 use crate::units::{Nanos, earlier};
+use crate::workload::Beside;
 
 /// The owner of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +83,9 @@ pub(super) struct Engine<'a, N> {
     /// Processes whose operation has just ended.
     pub(super) ready: VecDeque<u32>,
     pub(super) events: Events,
+    /// What the programs know of each other, and the processes whose programs wait for another one to go on.
+    pub(super) beside: Beside,
+    pub(super) held: Vec<u32>,
     pub(super) scheduler: Scheduler,
     pub(super) recorder: Recorder,
     /// Flows that end at this instant, and those with new rates; kept for their memory.

@@ -22,6 +22,8 @@ pub(super) struct Running {
     pub name: Arc<str>,
     pub host: u32,
     pub program: Option<Box<dyn Program>>,
+    /// The program is told when its operations end.
+    pub is_watched: bool,
     pub state: State,
     /// When it started; when it became ready, as long as it waits for cores.
     pub started: Nanos,
@@ -88,7 +90,7 @@ pub(super) enum State {
     /// Other processes must end first.
     NotStarted,
     Active,
-    /// In a `wait` operation.
+    /// In a `wait` operation, or until another program has gone on.
     Waiting,
     /// Without the cores that it needs.
     Queued,
@@ -167,6 +169,7 @@ impl Running {
             name,
             host,
             program: None,
+            is_watched: false,
             state: State::NotStarted,
             started: Nanos::ZERO,
             waits_for: 0,

@@ -15,7 +15,7 @@ use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Reque
 use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
 use crate::units::Nanos;
-use crate::workload::IoPriority;
+use crate::workload::{Beside, IoPriority};
 
 use super::agenda::Agenda;
 use super::disks::Disks;
@@ -141,6 +141,8 @@ impl<'a, N: Network> Engine<'a, N> {
             active: 0,
             ready: std::collections::VecDeque::new(),
             events: Events::default(),
+            beside: Beside::default(),
+            held: Vec::new(),
             scheduler: Scheduler::new(scenario),
             recorder: Recorder::new(
                 machine.hosts.iter().map(|host| host.name.clone()).collect(),

@@ -14,7 +14,8 @@ use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, P
 ///
 /// In a closed loop an operation begins after the one before it of its process has ended, and after the recorded time between the end of
 /// that and its own start. Where a recording has no durations, it does not begin before its recorded time either. A process that waits for an
-/// event first begins with that. In an open loop reads, writes and syncs begin at their recorded times, whether or not others are under way.
+/// event first begins with that. The recorded time of a call that makes a name is in those times; what the call takes in the replay is taken
+/// off what follows it, so that it does not count twice. In an open loop reads, writes and syncs begin at their recorded times, whether or not others are under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// The factor of recorded times; 0 leaves them out.
@@ -56,6 +57,8 @@ impl ProgramSource for Replayed {
                 timing: self.timing,
                 start: self.trace.tables.processes[self.process as usize].start,
                 last: None,
+                making: None,
+                ahead: Nanos::ZERO,
             },
         }))
     }
@@ -89,6 +92,10 @@ struct Clock {
     start: Nanos,
     /// When the operation before ended or, if the process did not wait for it, began.
     last: Option<Nanos>,
+    /// When the operation before began in the replay, if that makes a name and its recorded time is in the times between operations.
+    making: Option<Nanos>,
+    /// What such operations have taken that is still to be taken off those times.
+    ahead: Nanos,
 }
 
 impl Clock {
@@ -96,16 +103,22 @@ impl Clock {
     fn begun(&mut self, record: Record, now: Nanos) -> Operation {
         let Record { time, duration, mut operation } = record;
         let timing = self.timing;
+        if let Some(began) = self.making.take() {
+            self.ahead += minus(now, began);
+        }
         let not_before = match operation.not_before {
             _ if timing.factor == 0.0 => None,
             Some(not_before) => Some(timing.scaled(not_before)),
             None => time.map(|time| match self.last {
-                Some(last) if !timing.is_open => now + timing.scaled(minus(time, last)),
+                Some(last) if !timing.is_open => now + self.left_of(timing.scaled(minus(time, last))),
                 None if !timing.is_open && matches!(operation.action, Action::Wait { .. }) => now,
                 _ => timing.scaled(minus(time, self.start)),
             }),
         };
         operation.not_before = not_before.filter(|&time| time > now);
+        if duration == Some(Nanos::ZERO) && makes_name(&operation.action) {
+            self.making = Some(operation.not_before.unwrap_or(now));
+        }
         let is_async = operation.depth.is_some();
         self.last = match (time, duration) {
             (Some(time), _) if is_async => Some(time),
@@ -116,6 +129,22 @@ impl Clock {
             operation.depth = Some(NonZeroU32::MAX);
         }
         operation
+    }
+
+    /// A recorded time between two operations, less what names have taken beside it.
+    fn left_of(&mut self, between: Nanos) -> Nanos {
+        let taken = between.min(self.ahead);
+        self.ahead = minus(self.ahead, taken);
+        minus(between, taken)
+    }
+}
+
+/// True of calls that take a time of the processor alone, and none for the pages or blocks of a file.
+fn makes_name(action: &Action) -> bool {
+    match action {
+        Action::Open { create, truncate, .. } => *create && !*truncate,
+        Action::Mkdir { .. } | Action::Rmdir { .. } | Action::Rename { .. } | Action::Link { .. } => true,
+        _ => false,
     }
 }
 

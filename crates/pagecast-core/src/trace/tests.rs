@@ -192,6 +192,26 @@ fn a_recording_is_replayed_as_it_was_or_faster_or_open() {
 }
 
 #[test]
+fn what_a_new_name_takes_is_taken_off_the_recorded_times() {
+    let mut writer = Writer::new("x", Level::Files);
+    let process = writer.process("p").unwrap();
+    let path = writer.path("/f").unwrap();
+    let mkdir = Operation::from(Action::Mkdir { path: "/f".into() });
+    // The time of mkdir(2) is before it: 20 ns of the 25. A read follows after 4 ns, the next after 30 ns.
+    writer.record(process, Some(Nanos(25)), Some(Nanos::ZERO), &mkdir).unwrap();
+    for time in [29, 60] {
+        writer.record(process, Some(Nanos(time)), Some(Nanos(1)), &read(&path, 0, 1)).unwrap();
+    }
+    let trace = writer.finish().unwrap();
+    let begins = |factor| {
+        replayed(&trace, Timing { factor, is_open: false }).into_iter().map(|each| each.0).collect::<Vec<_>>()
+    };
+    // In the replay it takes 10 ns: 4 of them are gone with the first read, 6 with the second.
+    assert_eq!(begins(1.0), [None, None, Some(10 + 10 + 30 - 6)]);
+    assert_eq!(begins(0.0), [None; 3]);
+}
+
+#[test]
 fn a_million_processes_need_little_memory() {
     // Each has its records far from each other, so that their blocks are many and small.
     let processes = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pagecast_core::stdio::LibraryCall;
-use pagecast_core::units::Nanos;
-use pagecast_core::workload::{Action, Operation, Program, ProgramError, ProgramSource};
+use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::{Action, Beside, Operation, Program, ProgramError, ProgramSource};
 
 /// A program on its way.
 pub(super) struct Asked {
@@ -14,12 +14,24 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Starts it.
+    /// Starts it, beside those of the same run.
     ///
     /// # Errors
     /// Why it cannot start.
-    pub fn start(source: &dyn ProgramSource) -> Result<Self, ProgramError> {
-        Ok(Self { program: Some(source.start()?), streams: Vec::new() })
+    pub fn start(source: &dyn ProgramSource, others: &Beside) -> Result<Self, ProgramError> {
+        Ok(Self { program: Some(source.start_beside(others)?), streams: Vec::new() })
+    }
+
+    /// Whether it waits for another program of the run.
+    pub fn is_held(&self) -> bool {
+        self.program.as_ref().is_some_and(|program| program.is_held())
+    }
+
+    /// Tells it of an operation that has ended; times are since its process has begun.
+    pub fn ended(&mut self, action: &Action, bytes: Bytes, (began, now): (Nanos, Nanos)) {
+        if let Some(program) = self.program.as_mut().filter(|program| program.watches()) {
+            program.ended(action, bytes, began, now);
+        }
     }
 
     /// The next operation; `now` is the time since its process has begun.
@@ -33,6 +45,7 @@ impl Asked {
                     self.note(&operation.action);
                     return Ok(Some(operation));
                 }
+                None if self.is_held() => return Ok(None),
                 None => self.program = None,
             }
         }
@@ -58,7 +71,7 @@ mod tests {
 
     fn operations(actions: Vec<Action>) -> Vec<Operation> {
         let source: Vec<Operation> = actions.into_iter().map(Operation::from).collect();
-        let mut asked = Asked::start(&source).unwrap();
+        let mut asked = Asked::start(&source, &Beside::default()).unwrap();
         std::iter::from_fn(|| asked.next(Nanos::ZERO).unwrap()).collect()
     }
 

@@ -42,6 +42,7 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::result::Record;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
+use pagecast_core::workload::Beside;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::drop_caches;
@@ -178,7 +179,7 @@ fn execute(
     let (folder, kind) = (place.folder(), file_system.kind);
     let files: Files<OwnedFd> = Files::new(plan.names.all().len());
     let tables = Tables::new(plan);
-    let (gate, in_use) = (Gate::new(plan), InUse::new(plan));
+    let (gate, in_use, beside) = (Gate::new(plan), InUse::new(plan), Beside::default());
     let looks = Mutex::new(Vec::new());
     let look_after = |process, index, time| {
         if plan.looks_after_each {
@@ -193,6 +194,7 @@ fn execute(
         tables: &tables,
         gate: &gate,
         in_use: &in_use,
+        beside: &beside,
         looks: &look_after,
     };
     let sees_files = prober.method(kind) == Method::Cachestat;

@@ -12,7 +12,7 @@ use pagecast_core::error::SimulationError;
 use pagecast_core::result::Record;
 use pagecast_core::scenario::Source;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, InitialFile, Operation, Process, ProgramError, ProgramSource};
+use pagecast_core::workload::{Action, Beside, InitialFile, Operation, Process, ProgramError, ProgramSource};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::Asked;
@@ -157,7 +157,7 @@ impl Plan {
     /// Goes through a program; `longest` is how long each file can be, and becomes so.
     fn survey(&self, process: &Process, longest: &mut FxHashMap<u32, u64>) -> Result<Survey, RunError> {
         let failed = |error: ProgramError| self.program_failed(&process.name, Nanos::ZERO, error);
-        let mut asked = Asked::start(&*process.program).map_err(failed)?;
+        let mut asked = Asked::start(&*process.program, &Beside::default()).map_err(failed)?;
         let mut surveying = Surveying::new(self.per_call, longest);
         let (mut known, mut now, mut is_open_ended) = (Known::default(), Nanos::ZERO, false);
         while let Some(operation) = asked.next(now).map_err(failed)? {

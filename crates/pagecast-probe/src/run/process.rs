@@ -19,7 +19,7 @@ use std::num::NonZero;
 
 use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Buffer, OpenFlag};
+use pagecast_core::workload::{Action, Beside, Buffer, OpenFlag};
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
@@ -56,6 +56,7 @@ pub(super) struct Shared<'a, I: Streams> {
     pub tables: &'a Tables<I::File>,
     pub gate: &'a Gate<'a>,
     pub in_use: &'a InUse,
+    pub beside: &'a Beside,
     /// Is called after each operation on a file, with the process and the number of its operation.
     pub looks: &'a (dyn Fn(u32, u32, Nanos) + std::marker::Sync),
 }
@@ -102,7 +103,7 @@ impl<'a, I: Streams> Runner<'a, I> {
     /// [`RunError`] of a program that cannot start, or if there is no memory.
     pub fn new(shared: &'a Shared<'a, I>, at: usize) -> Result<Self, RunError> {
         let process = &shared.plan.processes[at];
-        let program = Asked::start(&*process.program);
+        let program = Asked::start(&*process.program, shared.beside);
         let program =
             program.map_err(|error| shared.plan.program_failed(&process.name, Nanos::ZERO, error))?;
         let processes = shared.plan.processes.len();
@@ -166,11 +167,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         self.sleep_until(start)?;
         self.begun = if self.process.after.is_empty() { start } else { start.max(self.shared.io.now()) };
         for index in 0.. {
-            if self.shared.gate.is_stopped() {
-                return Err(Halt::Stopped);
-            }
-            self.end_some(pool)?;
-            let Some(step) = self.next()? else { break };
+            let Some(step) = self.next_of(pool)? else { break };
             if let Some(time) = step.operation.not_before {
                 self.sleep_until(self.begun + time)?;
             }
@@ -190,6 +187,20 @@ impl<'a, I: Streams> Runner<'a, I> {
             }
         }
         Ok(())
+    }
+
+    /// The next operation of the program; as long as another one must go on first, it is asked again and again.
+    fn next_of(&mut self, pool: &mut Pool<'_, '_, I>) -> Result<Option<Step>, Halt> {
+        loop {
+            if self.shared.gate.is_stopped() {
+                return Err(Halt::Stopped);
+            }
+            self.end_some(pool)?;
+            match self.next()? {
+                None if self.program.is_held() => std::thread::yield_now(),
+                next => return Ok(next),
+            }
+        }
     }
 
     /// Makes room for the times of its calls, before its time counts.
@@ -259,6 +270,9 @@ impl<'a, I: Streams> Runner<'a, I> {
     /// Writes down an operation that has ended.
     fn add(&mut self, index: u32, step: &Step, done: &Done, time: (Nanos, Nanos), used: Used) {
         self.end = self.end.max(time.1);
+        let begun = self.begun.saturating_sub(self.zero);
+        let since = (time.0.saturating_sub(begun), time.1.saturating_sub(begun));
+        self.program.ended(&step.operation.action, Bytes(done.bytes), since);
         self.recorded.add(Row::new(&step.operation.action, (index, step.number()), done, time, used));
     }
 

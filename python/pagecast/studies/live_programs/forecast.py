@@ -22,11 +22,13 @@ DIRECTIONS: Final = {"read": ("read",), "write": ("write",), "copy": ("read", "w
 
 @dataclass(frozen=True, slots=True)
 class CommandForecast:
-    """How long a command takes, and the bytes of its calls, those on the system's files among them."""
+    """How long a command takes, its calls and their bytes, those on the system's files among them."""
 
     wall_s: float
     read_bytes: int
     write_bytes: int
+    read_calls: int
+    write_calls: int
     machine_hash: str
 
 
@@ -79,21 +81,48 @@ def forecast_command(command: Command, told: Told, *, simulate: Simulate) -> Com
     """Forecast a command from its trace."""
     scenario = scenario_of(command.trace, told, cached=command.state == "warm")
     result = simulate(scenario, model=told.model, options=told.options)
-    moved = {"read": 0, "write": 0}
+    bytes_of, calls_of = {"read": 0, "write": 0}, {"read": 0, "write": 0}
     latency = result.latency
-    for operation, size in zip(latency["operation"], latency["bytes"], strict=True):
+    columns = (latency[name] for name in ("operation", "bytes", "count"))
+    for operation, size, count in zip(*columns, strict=True):
         for direction in DIRECTIONS.get(operation, ()):
-            moved[direction] += int(size)
+            bytes_of[direction] += int(size)
+            calls_of[direction] += int(count)
+    elsewhere = _elsewhere(scenario)
     return CommandForecast(
         wall_s=result.end_s,
-        read_bytes=moved["read"] + _elsewhere(scenario, "read from"),
-        write_bytes=moved["write"] + _elsewhere(scenario, "written to"),
+        read_bytes=bytes_of["read"] + elsewhere.read_bytes,
+        write_bytes=bytes_of["write"] + elsewhere.write_bytes,
+        read_calls=calls_of["read"] + elsewhere.read_calls,
+        write_calls=calls_of["write"] + elsewhere.write_calls,
         machine_hash=result.machine_hash,
     )
 
 
-def _elsewhere(scenario: Scenario, direction: str) -> int:
-    """Sum the bytes on files that are not forecast, which the notes of a trace tell."""
-    notes = (text for _, _, all_notes in scenario.sources for _, text in all_notes)
-    found = (re.match(rf"(\d+) B {direction}", text) for text in notes)
-    return sum(int(each[1]) for each in found if each)
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Calls that are not forecast: those on other things than files of a disk, and at the ends of files."""
+
+    read_bytes: int
+    write_bytes: int
+    read_calls: int
+    write_calls: int
+
+
+def _elsewhere(scenario: Scenario) -> _Elsewhere:
+    """Sum what the notes of a trace tell."""
+    notes = "\n".join(text for _, _, all_notes in scenario.sources for _, text in all_notes)
+    moved = {
+        direction: [
+            (int(size), int(calls))
+            for size, calls in re.findall(rf"^(\d+) B {direction} .*\((\d+) calls?\)", notes, re.MULTILINE)
+        ]
+        for direction in ("read from", "written to")
+    }
+    read, written = moved["read from"], moved["written to"]
+    return _Elsewhere(
+        read_bytes=sum(size for size, _ in read),
+        write_bytes=sum(size for size, _ in written),
+        read_calls=sum(calls for _, calls in read),
+        write_calls=sum(calls for _, calls in written),
+    )

@@ -62,6 +62,8 @@ class CommandPoint:
             "model": self.model, "measured_s": of.wall_s, "traced_s": of.traced_s, "forecast_s": said.wall_s,
             "measured_read_bytes": of.read_bytes, "forecast_read_bytes": said.read_bytes,
             "measured_write_bytes": of.write_bytes, "forecast_write_bytes": said.write_bytes,
+            "measured_read_calls": of.read_calls, "forecast_read_calls": said.read_calls,
+            "measured_write_calls": of.write_calls, "forecast_write_calls": said.write_calls,
         }  # fmt: skip
 
 

@@ -50,7 +50,8 @@ class FioRun:
 class Command:
     """One run of a command: without strace, and the trace of another run in the same state.
 
-    `read_bytes` and `write_bytes` are what ``/proc/PID/io`` counted of it and its children (rchar, wchar).
+    `read_bytes`, `write_bytes`, `read_calls` and `write_calls` are what ``/proc/PID/io`` counted of it and
+    its children (rchar, wchar, syscr, syscw).
     """
 
     case: str
@@ -60,6 +61,8 @@ class Command:
     traced_s: float
     read_bytes: int
     write_bytes: int
+    read_calls: int
+    write_calls: int
     trace: Path
 
 
@@ -136,7 +139,19 @@ def _commands(folder: Path) -> list[Command]:
             raise StudyError(f"{path}: {case} was not run cold and warm, without and with strace")
         for state, plain, traced in zip(STATES, of, of[len(STATES) :], strict=False):
             trace = folder / "strace" / f"{case}.{state}.{repetition}.strace.gz"
-            walls = (float(plain["duration_s"]), float(traced["duration_s"]))
-            counted = (int(plain["rchar"]), int(plain["wchar"]))
-            found.append(Command(case, repetition, state, *walls, *counted, trace))
+            counted = {name: int(plain[name]) for name in ("rchar", "wchar", "syscr", "syscw")}
+            found.append(
+                Command(
+                    case,
+                    repetition,
+                    state,
+                    wall_s=float(plain["duration_s"]),
+                    traced_s=float(traced["duration_s"]),
+                    read_bytes=counted["rchar"],
+                    write_bytes=counted["wchar"],
+                    read_calls=counted["syscr"],
+                    write_calls=counted["syscw"],
+                    trace=trace,
+                )
+            )
     return found

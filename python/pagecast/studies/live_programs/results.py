@@ -19,6 +19,9 @@ __all__ = ["calibration_table", "command_table", "conclusion", "fio_table"]
 
 MIB = 2**20
 
+OFF = ("read B", "written B", "reads", "writes")
+"""What is counted of a trace and of the run without strace."""
+
 _Point = TypeVar("_Point", FioPoint, CommandPoint)
 
 
@@ -79,15 +82,15 @@ def command_table(outcome: LiveProgramsOutcome, platform: str) -> Table:
             of_model = points.get(model, [])
             forecast = mean(of.forecast.wall_s for of in of_model) if of_model else None
             cells += ["", ""] if forecast is None else _milliseconds(forecast, measured)
-        lines.append((case, state, *cells, *_bytes(first[0])))
+        lines.append((case, state, *cells, *_off(first[0])))
     models = [name for model in outcome.models for name in (f"{model}\nms", "%")]
     return Table(
         title=f"{platform}: commands without strace, and forecasts from a trace",
-        columns=("case", "state", "ms", "strace %", *models, "read off by", "written off by"),
+        columns=("case", "state", "ms", "strace %", *models, *(f"{what}\noff by" for what in OFF)),
         rows=lines,
         text_columns=2,
-        note="Means over the repetitions. strace %: how much longer the same run with strace took. off "
-        "by: bytes of the trace less those that /proc/PID/io counted of the run without strace.",
+        note="Means over the repetitions. strace %: how much longer the same run with strace took. off by: "
+        "bytes and calls of the trace less those that /proc/PID/io counted of the run without strace.",
     )
 
 
@@ -95,9 +98,9 @@ def _milliseconds(forecast_s: float, measured_s: float) -> list[str]:
     return [f"{1e3 * forecast_s:.1f}", f"{100 * (forecast_s / measured_s - 1):+.0f}"]
 
 
-def _bytes(of: CommandPoint) -> tuple[str, str]:
-    read = of.forecast.read_bytes - of.command.read_bytes
-    return str(read), str(of.forecast.write_bytes - of.command.write_bytes)
+def _off(of: CommandPoint) -> list[str]:
+    names = ("read_bytes", "write_bytes", "read_calls", "write_calls")
+    return [str(getattr(of.forecast, name) - getattr(of.command, name)) for name in names]
 
 
 def _grouped(points: Iterable[_Point], key: object) -> dict[tuple[str, str], dict[str, list[_Point]]]:

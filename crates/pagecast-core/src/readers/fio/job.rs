@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::engines::Engine;
+use super::steady::Criterion;
+use super::target::Target;
 use super::values::Amount;
 use super::wrong::Place;
 use crate::units::Nanos;
@@ -162,6 +164,39 @@ pub struct Think {
     pub blocks: Option<u32>,
     /// After how much time of requests; 0 is never.
     pub every: Nanos,
+}
+
+/// `exit_what`: which threads a thread ends with itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitWhat {
+    /// Those of its group.
+    Group,
+    /// All that have begun.
+    Stonewall,
+    /// All.
+    All,
+}
+
+/// `flow` and its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// `flow_id`.
+    pub id: u32,
+    /// `flow`; 0 is none.
+    pub weight: u32,
+    /// `flow_sleep`; 0 asks again at once.
+    pub sleep: Nanos,
+}
+
+/// `steadystate` and its options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// `steadystate`.
+    pub criterion: Criterion,
+    /// `steadystate_duration`, in seconds.
+    pub seconds: u64,
+    /// `steadystate_ramp_time`.
+    pub ramp: Nanos,
 }
 
 /// What is reported of a job.
@@ -332,6 +367,22 @@ pub struct Job {
     pub new_group: bool,
     /// `wait_for`.
     pub wait_for: Option<String>,
+    /// `exitall`.
+    pub exit_all: bool,
+    /// `exit_what`.
+    pub exit_what: ExitWhat,
+    /// `flow` and its options.
+    pub flow: Flow,
+    /// `steadystate`, as it is written.
+    pub steady_criterion: Criterion,
+    /// `steadystate_duration` and `steadystate_ramp_time`.
+    pub steady_times: (Nanos, Nanos),
+    /// What follows from them.
+    pub steady: Option<Steady>,
+    /// `latency_target` and its options.
+    pub target: Target,
+    /// `max_latency`; 0 is none.
+    pub most_latency: [Nanos; 2],
     /// `verify` is on.
     pub verify: bool,
     /// `do_verify`.
@@ -424,6 +475,14 @@ impl Job {
             stonewall: false,
             new_group: false,
             wait_for: None,
+            exit_all: false,
+            exit_what: ExitWhat::Group,
+            flow: Flow { id: 0, weight: 0, sleep: Nanos::ZERO },
+            steady_criterion: Criterion::default(),
+            steady_times: (Nanos::ZERO, Nanos::ZERO),
+            steady: None,
+            target: Target { latency: Nanos::ZERO, window: Nanos::ZERO, percentile: 100.0, keeps_on: false },
+            most_latency: [Nanos::ZERO; 2],
             verify: false,
             do_verify: true,
             verify_backlog: 0,

@@ -3,8 +3,7 @@
 //! Sources: fio's manual (HOWTO.rst), and its behaviour. Where both differ, fio's behaviour counts. Each option stands in `options`: it is
 //! done, without effect here, or refused, and why. The offsets of a job are those that fio itself would choose from the same seeds.
 //!
-//! Left out: discards, zoned devices, engines that do no file or block I/O, jobs that end or pace each other, and jobs that react to their
-//! own latency.
+//! Left out: discards, zoned devices, and engines that do no file or block I/O.
 
 mod arithmetic;
 mod backlog;
@@ -23,6 +22,9 @@ mod report;
 mod sections;
 mod shift_register;
 mod skew;
+mod steady;
+mod target;
+mod together;
 mod values;
 mod wrong;
 
@@ -33,6 +35,7 @@ use self::options::CHAPTERS;
 use self::plan::{Plan, plan};
 use self::program::ThreadSource;
 use self::sections::read_sections;
+use self::together::Threads;
 use super::error::ReadError;
 use super::input::Input;
 use super::options::Options;
@@ -87,7 +90,8 @@ fn workload(plan: Plan) -> Workload {
         is_inferred: false,
     });
     let mut workload = Workload { files: files.collect(), notes: plan.notes, ..Workload::default() };
-    let threads: Vec<Arc<plan::Thread>> = plan.threads.into_iter().map(Arc::new).collect();
+    let all = Arc::new(Threads::new(plan.threads.into_iter().map(Arc::new).collect()));
+    let threads = &all.all;
     let waves: Vec<&[Arc<plan::Thread>]> = threads.chunk_by(|a, b| a.wave == b.wave).collect();
     let mut before: Vec<Arc<str>> = Vec::new();
     for (number, wave) in waves.iter().enumerate() {
@@ -121,7 +125,7 @@ fn workload(plan: Plan) -> Workload {
                 descriptors: None,
                 ioprio: thread.job.ioprio,
                 slots: None,
-                program: Arc::new(ThreadSource(Arc::clone(thread))),
+                program: Arc::new(ThreadSource { thread: Arc::clone(thread), all: Arc::clone(&all) }),
             });
         }
         before = wave.iter().map(|thread| Arc::clone(&thread.name)).collect();

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::engines::Engine;
 use super::files::{Clone as Copied, FileUse, Layout, most_of_all};
-use super::job::{Distribution, Generator, Job, READ, WRITE};
+use super::job::{Distribution, Generator, Job, READ, Steady, WRITE};
 use super::options::{Standing, find};
 use super::random::{Random, Use, seed};
 use super::sections::{Given, Section};
@@ -95,6 +95,7 @@ pub fn plan(sections: &[Section], options: &Options) -> Result<Plan, ReadError> 
             wave += 1;
         }
         in_group += 1;
+        check_steady(&job, group, &plan.threads)?;
         check_wait(&job, &plan.threads)?;
         add_threads(&mut plan, job, section, options, (group, wave))?;
     }
@@ -233,6 +234,12 @@ fn settle(job: &mut Job, notes: &mut Vec<Note>) -> Result<(), ReadError> {
         );
     }
     job.think.spin = job.think.spin.min(job.think.time);
+    let (duration, ramp) = job.steady_times;
+    let seconds = duration.0 / 1_000_000_000;
+    job.steady = (seconds > 0).then_some(Steady { criterion: job.steady_criterion, seconds, ramp });
+    if job.target.latency > Nanos::ZERO && job.target.window == Nanos::ZERO {
+        return error("latency_target needs latency_window", "add for example latency_window=1s");
+    }
     if job.uncached {
         job.uncached = !job.direct;
     }
@@ -251,6 +258,19 @@ impl Plan {
             return Err(job.place.error(what, "add norandommap, or make bs larger"));
         }
         Ok(())
+    }
+}
+
+/// fio takes jobs of a group only if they are steady by the same measure.
+fn check_steady(job: &Job, group: u32, threads: &[Thread]) -> Result<(), ReadError> {
+    let others = threads.iter().rev().take_while(|thread| thread.group == group);
+    match others.into_iter().find(|thread| thread.job.steady != job.steady) {
+        None => Ok(()),
+        Some(other) => {
+            let what =
+                format!("steadystate is not that of `{}`, which is of its group", shorten(&other.job.name));
+            Err(job.place.error(what, "write it in [global], or add new_group"))
+        }
     }
 }
 

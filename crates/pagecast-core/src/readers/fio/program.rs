@@ -1,6 +1,7 @@
 //! Runs one thread of a job: gives its operations one by one, as fio's `thread_main` and `do_io` make them.
 
 mod calls;
+mod others;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,18 +11,32 @@ use super::issue::{Issuer, Pace, Step};
 use super::job::{Job, Preallocation, READ, WRITE};
 use super::plan::Thread;
 use super::rate::Rate;
+use super::target::Search;
+use super::together::{Threads, Together};
 use super::values::Amount;
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
-    Action, AllocateMode, Buffer, OpenFlags, Operation, Program, ProgramError, ProgramSource,
+    Action, AllocateMode, Beside, Buffer, OpenFlags, Operation, Program, ProgramError, ProgramSource,
 };
 
 /// Makes the program of a thread.
-pub struct ThreadSource(pub Arc<Thread>);
+pub struct ThreadSource {
+    /// The thread.
+    pub thread: Arc<Thread>,
+    /// All of its job file.
+    pub all: Arc<Threads>,
+}
 
 impl ProgramSource for ThreadSource {
     fn start(&self) -> Result<Box<dyn Program>, ProgramError> {
-        Ok(Box::new(Running::new(Arc::clone(&self.0))))
+        Ok(Box::new(Running::new(Arc::clone(&self.thread), None)))
+    }
+
+    fn start_beside(&self, others: &Beside) -> Result<Box<dyn Program>, ProgramError> {
+        let minds = self.all.are_minded_by(&self.thread);
+        let key = Arc::as_ptr(&self.all) as usize;
+        let together = minds.then(|| others.of(key, || Together::new(&self.all)));
+        Ok(Box::new(Running::new(Arc::clone(&self.thread), together)))
     }
 }
 
@@ -67,13 +82,27 @@ struct Running {
     has_to_think: Option<usize>,
     in_batch: u32,
     backlog: Backlog,
+    /// What it knows of other threads, if it minds them.
+    together: Option<Arc<Together>>,
+    /// It waits for another thread of its flow.
+    is_held: bool,
+    /// A request that is made when the rate lets it, if nobody ends the thread before.
+    later: Option<(usize, Step)>,
+    search: Option<Search>,
 }
 
 impl Program for Running {
     fn next(&mut self, now: Nanos) -> Result<Option<Operation>, ProgramError> {
+        self.is_held = false;
         loop {
             if let Some(operation) = self.queue.pop_front() {
+                if matches!(operation.action, Action::Sleep { .. }) && self.is_called_off() {
+                    continue;
+                }
                 return Ok(Some(operation));
+            }
+            if self.is_held {
+                return Ok(None);
             }
             match self.stage {
                 Stage::SetUp => self.set_up(),
@@ -81,7 +110,10 @@ impl Program for Running {
                 Stage::Issue => self.issue(now),
                 Stage::Finish => self.finish(),
                 Stage::Verify => self.verify(now),
-                Stage::Ended => return Ok(None),
+                Stage::Ended => {
+                    self.leave();
+                    return Ok(None);
+                }
             }
         }
     }
@@ -89,11 +121,29 @@ impl Program for Running {
     fn own_time(&self) -> Nanos {
         self.thread.overhead
     }
+
+    fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    fn watches(&self) -> bool {
+        self.watches_requests()
+    }
+
+    fn ended(&mut self, action: &Action, bytes: Bytes, began: Nanos, now: Nanos) {
+        self.note_end(action, bytes, began, now);
+    }
 }
 
 impl Running {
-    fn new(thread: Arc<Thread>) -> Self {
+    fn new(thread: Arc<Thread>, together: Option<Arc<Together>>) -> Self {
+        let job = &thread.job;
+        let has_target = job.target.latency > Nanos::ZERO;
         Self {
+            search: has_target.then(|| Search::new(job.target, job.queue_depth())),
+            together,
+            is_held: false,
+            later: None,
             issuer: Issuer::new(&thread),
             at_loop: None,
             rate: Rate::new(&thread.job, thread.number),
@@ -124,6 +174,10 @@ impl Running {
     /// Files are allocated, and read before if they are to be.
     fn set_up(&mut self) {
         let job = self.job();
+        if self.is_called_off() {
+            self.stage = Stage::Ended;
+            return;
+        }
         for (at, file) in self.thread.clone().files.iter().enumerate() {
             let path = || Arc::clone(&file.path);
             if let Some(kind) = file.allocates {
@@ -176,6 +230,7 @@ impl Running {
         let is_first = self.epoch == Nanos(u64::MAX);
         if is_first {
             (self.epoch, self.thought) = (now, now);
+            self.begin_time(now);
         }
         if !self.keeps_running() {
             self.close_all();
@@ -203,7 +258,7 @@ impl Running {
     /// Whether another loop follows (`keep_running`).
     fn keeps_running(&mut self) -> bool {
         let job = self.job();
-        if self.is_terminated {
+        if self.is_terminated || self.is_called_off() {
             return false;
         }
         if job.time_based {
@@ -267,6 +322,11 @@ impl Running {
         {
             return;
         }
+        if self.is_called_off() {
+            self.is_terminated = true;
+            self.stage = Stage::Finish;
+            return;
+        }
         let job = self.job();
         let is_random_write = job.rw.writes && job.rw.is_random && job.no_random_map;
         let most_in_loop =
@@ -274,6 +334,13 @@ impl Running {
         if self.is_time_up(now) {
             self.is_terminated = true;
             self.stage = Stage::Finish;
+            return;
+        }
+        if let Some((file, step)) = self.later.take() {
+            self.make(file, step, None);
+            return;
+        }
+        if self.look_at_latencies(now) || self.waits_for_flow() {
             return;
         }
         // fio counts only requests that were queued: a synchronous engine goes on until its files have no more.
@@ -299,7 +366,7 @@ impl Running {
         if is_late {
             // fio sleeps to the end of its time.
             self.drain();
-            self.put(Action::Sleep { time: end - elapsed });
+            self.sleep(end - elapsed);
             self.is_terminated = true;
             self.stage = Stage::Finish;
             return;
@@ -309,24 +376,35 @@ impl Running {
             return;
         };
         self.open(file);
-        match step {
-            Step::Request { direction, offset, bytes, is_restart } => {
-                let not_before = (due > elapsed).then(|| Nanos(self.epoch.0.saturating_add(due.0)));
-                if not_before.is_some() {
-                    self.drain();
-                }
-                if is_restart && job.invalidate && !job.direct {
-                    self.invalidate(file);
-                }
-                self.request(file, direction, (offset, bytes), not_before);
-                self.backlog.was_read = direction == READ;
-                if job.verify && job.verify_backlog > 0 && direction == WRITE {
-                    self.backlog.blocks.push_back((file, offset, bytes));
-                }
-                self.note(direction, bytes);
-            }
-            sync => self.sync(file, sync),
+        if due > elapsed && self.notices_others_in(due - elapsed) {
+            self.drain();
+            self.sleep(due - elapsed);
+            self.later = Some((file, step));
+            return;
         }
+        let not_before = (due > elapsed).then(|| Nanos(self.epoch.0.saturating_add(due.0)));
+        self.make(file, step, not_before);
+    }
+
+    /// Makes a request or a sync of an open file.
+    fn make(&mut self, file: usize, step: Step, not_before: Option<Nanos>) {
+        let Step::Request { direction, offset, bytes, is_restart } = step else {
+            self.sync(file, step);
+            return;
+        };
+        let job = self.job();
+        if not_before.is_some() {
+            self.drain();
+        }
+        if is_restart && job.invalidate && !job.direct {
+            self.invalidate(file);
+        }
+        self.request(file, direction, (offset, bytes), not_before);
+        self.backlog.was_read = direction == READ;
+        if job.verify && job.verify_backlog > 0 && direction == WRITE {
+            self.backlog.blocks.push_back((file, offset, bytes));
+        }
+        self.note(direction, bytes);
     }
 
     /// Counts a request.
@@ -366,7 +444,7 @@ impl Running {
             self.put(Action::Compute { time: think.spin });
         }
         if think.time > think.spin {
-            self.put(Action::Sleep { time: think.time - think.spin });
+            self.sleep(think.time - think.spin);
         }
         let rate = self.rate.bytes_per_s[direction];
         if rate > 0 && job.rate_ignores_think {
@@ -424,6 +502,13 @@ impl Running {
             self.at_loop = None;
             self.drain();
             self.stage = Stage::Between;
+            return;
+        }
+        if self.is_called_off() {
+            self.writes_in_loop = 0;
+            return;
+        }
+        if self.waits_for_flow() {
             return;
         }
         let issuer = self.at_loop.as_mut().expect("the loop began with it");

@@ -9,7 +9,7 @@ use super::*;
 use crate::readers::options::Surroundings;
 use crate::readers::placement::Placement;
 use crate::units::Nanos;
-use crate::workload::Action;
+use crate::workload::{Action, Beside, Program};
 
 fn options() -> Options {
     Options {
@@ -68,6 +68,195 @@ fn operations(workload: &Workload, process: usize, took: u64) -> Vec<String> {
         now += took;
     }
     lines
+}
+
+/// Runs all processes at once, each operation of which takes `took` of its process: how many requests each made, and when it ended.
+fn side_by_side(workload: &Workload, took: impl Fn(usize, &Action) -> u64) -> Vec<(u64, Nanos)> {
+    struct Side {
+        program: Box<dyn Program>,
+        under_way: Option<(Action, Nanos, Nanos)>,
+        requests: u64,
+        end: Option<Nanos>,
+    }
+    let others = Beside::default();
+    let start = |process: &WorkloadProcess| Side {
+        program: process.program.start_beside(&others).unwrap(),
+        under_way: None,
+        requests: 0,
+        end: None,
+    };
+    let mut sides: Vec<Side> = workload.processes.iter().map(start).collect();
+    let mut now = Nanos::ZERO;
+    loop {
+        let mut asks = true;
+        while std::mem::take(&mut asks) {
+            for (at, side) in sides.iter_mut().enumerate() {
+                if side.under_way.is_some() || side.end.is_some() {
+                    continue;
+                }
+                match side.program.next(now).unwrap() {
+                    Some(operation) => {
+                        let begin = operation.not_before.unwrap_or(now).max(now);
+                        let time = match operation.action {
+                            Action::Sleep { time } => time.0,
+                            ref action => took(at, action),
+                        };
+                        let moves = matches!(operation.action, Action::Read { .. } | Action::Write { .. });
+                        side.requests += u64::from(moves);
+                        side.under_way = Some((operation.action, begin, begin + Nanos(time)));
+                        asks = true;
+                    }
+                    None if side.program.is_held() => {}
+                    None => {
+                        side.end = Some(now);
+                        asks = true;
+                    }
+                }
+            }
+        }
+        let Some(next) = sides.iter().filter_map(|side| Some(side.under_way.as_ref()?.2)).min() else {
+            break;
+        };
+        now = next;
+        for side in &mut sides {
+            if let Some((action, began, _)) = side.under_way.take_if(|(_, _, end)| *end == now) {
+                side.program.ended(&action, Bytes(4096), began, now);
+            }
+        }
+    }
+    let ended = |side: &Side| side.end.expect("nobody waits for ever");
+    sides.iter().map(|side| (side.requests, ended(side))).collect()
+}
+
+/// Requests take this long, all else nothing.
+fn requests(nanos: u64) -> impl Fn(usize, &Action) -> u64 {
+    move |_, action| {
+        if matches!(action, Action::Read { .. } | Action::Write { .. }) { nanos } else { 0 }
+    }
+}
+
+#[test]
+fn a_job_that_ends_may_end_others() {
+    let text = |what: &str| {
+        format!(
+            "[global]\nrw=read\nbs=4k\nfilename=f\nfilesize=1g\n[a]\nnumber_ios=10\nexitall\nexit_what={what}\n\
+             [b]\nnumber_ios=100\n[c]\nnew_group\nnumber_ios=50\n[d]\nnumber_ios=30\nthinktime=9s\n"
+        )
+    };
+    let of = |what| side_by_side(&workload_of(&text(what)), requests(1000));
+    let made = |what| of(what).iter().map(|side| side.0).collect::<Vec<u64>>();
+    // The others begin one more request while the first one closes its file.
+    assert_eq!(made("group"), [10, 11, 50, 1], "c ends d, which is of its group, in a sleep");
+    assert_eq!(made("stonewall"), [10, 11, 11, 1]);
+    assert_eq!(made("all"), [10, 11, 11, 1]);
+    assert!(of("all")[3].1 < Nanos(1_100_000_000), "a sleep looks once a second");
+}
+
+#[test]
+fn a_job_that_has_not_begun_is_ended_with_all() {
+    let text = |what: &str| {
+        format!("[global]\nrw=read\nfilename=f\nsize=40k\nexitall\nexit_what={what}\n[a]\n[b]\nstonewall\n")
+    };
+    let begun = |what: &str| {
+        let workload = workload_of(&text(what));
+        let others = Beside::default();
+        let of = |at: usize| {
+            let mut program = workload.processes[at].program.start_beside(&others).unwrap();
+            let all = std::iter::from_fn(|| program.next(Nanos::ZERO).unwrap());
+            all.filter(|operation| operation.action.name() == "read").count()
+        };
+        (of(0), of(1))
+    };
+    assert_eq!(begun("all"), (10, 0));
+    assert_eq!(begun("stonewall"), (10, 10));
+    assert_eq!(begun("group"), (10, 10), "a stonewall begins a group");
+}
+
+#[test]
+fn two_runs_know_nothing_of_each_other() {
+    let workload = workload_of("[global]\nrw=read\nfilename=f\nsize=40k\nexitall\n[a]\n[b]\n");
+    let once = side_by_side(&workload, requests(1000));
+    assert_eq!(side_by_side(&workload, requests(1000)), once);
+}
+
+#[test]
+fn flow_keeps_jobs_in_proportion() {
+    let text = |sleep: &str| {
+        format!(
+            "[global]\nrw=read\nbs=4k\nfilename=f\nfilesize=1g\nnumber_ios=3000\n{sleep}\n[a]\nflow=1\n[b]\nflow=3\n\
+             [c]\n[d]\nflow=2\nflow_id=7\n"
+        )
+    };
+    for sleep in ["", "flow_sleep=10"] {
+        // The one with the smaller share is faster by itself.
+        let made = side_by_side(&workload_of(&text(sleep)), |at, action| {
+            requests(if at == 1 { 3000 } else { 1000 })(at, action)
+        });
+        assert!(made.iter().all(|side| side.0 == 3000));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|at| made[at].1);
+        assert!(c == Nanos(3_000_000) && d == c, "nobody holds them back: {made:?}");
+        // When b has made 3000, a has made 1000, and has 2000 left.
+        assert_eq!(b, Nanos(9_000_000));
+        assert!(a.0.abs_diff(11_000_000) < 20_000, "{made:?}");
+    }
+}
+
+#[test]
+fn a_steady_job_ends() {
+    let text = "[a]\nrw=read\nbs=4k\nfilename=f\nsize=1g\ntime_based\nruntime=100\nss=iops:5%\nss_dur=4\nss_ramp=2\n";
+    let ended = |nanos| side_by_side(&workload_of(text), requests(nanos))[0].1.0;
+    // Data counts from the third second on, a window has four.
+    assert!(ended(1_000_000).abs_diff(6_000_000_000) <= 2_000_000, "{}", ended(1_000_000));
+    // Requests that become slower by a tenth each second are not steady before they all take as long.
+    let slower = |steady_s: u64| {
+        let clock = std::cell::Cell::new(0);
+        let made = side_by_side(&workload_of(text), |_, action| {
+            let second = (clock.get() / 1_000_000_000).min(steady_s);
+            let time = requests(1_000_000 + 100_000 * second)(0, action);
+            clock.set(clock.get() + time);
+            time
+        });
+        made[0].1.0.div_ceil(1_000_000_000)
+    };
+    assert_eq!(slower(2), 6 + 1);
+    assert!((20..=25).contains(&slower(20)), "within 5 % of its mean, a window is steady: {}", slower(20));
+}
+
+#[test]
+fn a_group_is_steady_together() {
+    let text = "[a]\nrw=read\nbs=4k\nfilename=f\nsize=1g\ntime_based\nruntime=100\ngroup_reporting\nnumjobs=3\nss=bw_slope:1%\nss_dur=5\n";
+    let made = side_by_side(&workload_of(text), requests(1_000_000));
+    // The first second of a job without steadystate_ramp_time counts as 0, and leaves the window with the sixth.
+    assert!(made.iter().all(|side| side.1.0.abs_diff(6_000_000_000) <= 1_000_000), "{made:?}");
+}
+
+#[test]
+fn a_depth_is_searched() {
+    let text = |rest: &str| {
+        format!(
+            "[a]\nrw=randread\nbs=4k\nfilename=f\nsize=1g\nioengine=libaio\ndirect=1\niodepth=64\nnorandommap\n\
+             latency_target=10ms\nlatency_window=1s\n{rest}"
+        )
+    };
+    let workload = workload_of(&text("latency_percentile=99\n"));
+    let mut program = workload.processes[0].program.start().unwrap();
+    let (mut now, mut depths) = (0, Vec::new());
+    while let Some(operation) = program.next(Nanos(now)).unwrap() {
+        let Some(depth) = operation.depth.map(std::num::NonZero::get) else { continue };
+        if depths.last() != Some(&depth) {
+            depths.push(depth);
+        }
+        // As many milliseconds as there are requests at a time.
+        now += 1_000_000;
+        let began = Nanos(now.saturating_sub(1_000_000 * u64::from(depth)));
+        program.ended(&operation.action, Bytes(4096), began, Nanos(now));
+    }
+    assert_eq!(depths, [1, 2, 4, 8, 16, 12, 10, 11, 10], "the depth whose requests take 10 ms");
+    let slow = |took| side_by_side(&workload_of(&text("iodepth=1\n")), requests(took))[0].0;
+    assert_eq!(slow(11_000_000), 1, "even one at a time takes too long");
+    let most = "[a]\nrw=read\nsize=1m\nmax_latency=2ms\n";
+    assert_eq!(side_by_side(&workload_of(most), requests(2_000_001))[0].0, 1);
+    assert_eq!(side_by_side(&workload_of(most), requests(2_000_000))[0].0, 256);
 }
 
 #[test]
@@ -144,7 +333,9 @@ fn asynchronous_engines_do_not_wait() {
 fn what_cannot_be_simulated_is_refused() {
     assert_snapshot!(refusal("[a]\nioengine=rbd\npool=x\n"), @"job.fio:2: the engine `rbd` is not simulated: its data is in an object store; engines that are: psync, sync, vsync, pvsync, pvsync2, libaio, io_uring, posixaio, mmap");
     assert_snapshot!(refusal("[a]\nrw=trim\nsize=4k\n"), @"job.fio:2: `rw` trims, and discards are not modelled; take reads and writes");
-    assert_snapshot!(refusal("[a]\nflow=2\n"), @"job.fio:2: `flow` is refused: jobs that pace each other are not simulated; remove it");
+    assert_snapshot!(refusal("[a]\nopendir=x\n"), @"job.fio:2: `opendir` is refused: the files of a folder are not known here; remove it");
+    assert_snapshot!(refusal("[a]\nsize=4k\nss_dur=3\n[b]\nsize=4k\n"), @"job.fio:4: steadystate is not that of `a`, which is of its group; write it in [global], or add new_group");
+    assert_snapshot!(refusal("[a]\nsize=4k\nlatency_target=3\n"), @"job.fio:1: latency_target needs latency_window; add for example latency_window=1s");
     assert_snapshot!(refusal("[a]\nrw=read\n"), @"job.fio:1: job `a` says no size, and its files do not exist; add size= or filesize=");
     assert_snapshot!(refusal("[a]\niodeph=2\n"), @"job.fio:2: fio has no option `iodeph`; did you mean `iodepth`?");
     assert_snapshot!(refusal("[a]\nfilename=${NONE}\n"), @"job.fio:2: `filename` uses ${NONE}, which is not set; set it: NONE=... pagecast simulate ...");
@@ -160,12 +351,12 @@ fn what_cannot_be_simulated_is_refused() {
 #[test]
 fn a_lenient_reader_passes_over_what_it_does_not_know() {
     let lenient = Options { lenient: true, ..options() };
-    let workload = read_text("[a]\nsize=4k\niodeph=2\nflow=3\nnice=5\n", &lenient).unwrap();
+    let workload = read_text("[a]\nsize=4k\niodeph=2\nopendir=x\nnice=5\n", &lenient).unwrap();
     let notes: Vec<String> =
         workload.notes.iter().map(|note| format!("{}: {}", note.place, note.text)).collect();
     assert_snapshot!(notes.join("\n"), @"
     job.fio:3: passed over: fio has no option `iodeph`
-    job.fio:4: passed over: `flow` is refused: jobs that pace each other are not simulated
+    job.fio:4: passed over: `opendir` is refused: the files of a folder are not known here
     job.fio:5: `nice` has no effect here: priorities of processes are not modelled
     ");
 }

@@ -8,8 +8,8 @@ use crate::trace::Writer;
 /// What is not forecast.
 #[derive(Debug, Default)]
 pub struct Noted {
-    /// Bytes that were read and written elsewhere than in files of a disk.
-    bytes: BTreeMap<(&'static str, &'static str), u64>,
+    /// Bytes that were read and written elsewhere than in files of a disk, and the calls that did so.
+    bytes: BTreeMap<(&'static str, &'static str), (u64, u64)>,
     /// How often something was met that cannot be followed.
     unknown: BTreeMap<&'static str, u64>,
 }
@@ -23,8 +23,15 @@ impl Noted {
             Kind::File | Kind::Special => "sockets, terminals and /proc",
         };
         let direction = if is_write { "written to" } else { "read from" };
-        let sum = self.bytes.entry((of, direction)).or_default();
+        let (sum, calls) = self.bytes.entry((of, direction)).or_default();
         *sum = sum.saturating_add(bytes);
+        *calls += 1;
+    }
+
+    /// A read found the end of a file.
+    pub fn read_at_end(&mut self) {
+        let (_, calls) = self.bytes.entry(("the ends of files", "read from")).or_default();
+        *calls += 1;
     }
 
     /// Something was met that cannot be followed; `what` is a noun in the plural.
@@ -34,10 +41,9 @@ impl Noted {
 
     /// Says so.
     pub fn note(&mut self, origin: &str, trace: &mut Writer) {
-        for ((of, direction), bytes) in std::mem::take(&mut self.bytes) {
-            if bytes > 0 {
-                trace.note(origin, format!("{bytes} B {direction} {of} take the recorded time"));
-            }
+        for ((of, direction), (bytes, calls)) in std::mem::take(&mut self.bytes) {
+            let calls = format!("{calls} call{}", if calls == 1 { "" } else { "s" });
+            trace.note(origin, format!("{bytes} B {direction} {of} ({calls}) take the recorded time"));
         }
         for (what, count) in std::mem::take(&mut self.unknown) {
             trace.note(origin, format!("not followed: {count} {what}"));

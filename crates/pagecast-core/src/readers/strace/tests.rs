@@ -73,7 +73,13 @@ fn a_copy_is_read() {
     "#);
     let trace = exact(COPY);
     assert_eq!(sizes(&trace), [("/w/a".into(), 7000)]);
-    assert_eq!(notes(&trace), ["5 B written to sockets, terminals and /proc take the recorded time"]);
+    assert_eq!(
+        notes(&trace),
+        [
+            "5 B written to sockets, terminals and /proc (1 call) take the recorded time",
+            "0 B read from the ends of files (1 call) take the recorded time"
+        ]
+    );
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::run::plan::Job;
 use crate::run::testing::{file, job, process, read, write};
 use pagecast_core::result::Part;
 use pagecast_core::workload::{
-    AsyncBy, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, OpenFlags, Operation, Order, Pattern, Process,
+    AsyncBy, Beside, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, OpenFlags, Operation, Order, Pattern,
+    Process,
 };
 use std::path::Path;
 
@@ -50,8 +51,16 @@ fn run_process(
     let (slots, gate, in_use) = (Files::new(plan.names.all().len()), Gate::new(&plan), InUse::new(&plan));
     let tables = Tables::new(&plan);
     let (io, looks) = (&mock, &|_, _, _| {});
-    let shared =
-        Shared { io, plan: &plan, files: &slots, tables: &tables, gate: &gate, in_use: &in_use, looks };
+    let shared = Shared {
+        io,
+        plan: &plan,
+        files: &slots,
+        tables: &tables,
+        gate: &gate,
+        in_use: &in_use,
+        beside: &Beside::default(),
+        looks,
+    };
     let mut runner = Runner::new(&shared, 0).unwrap();
     gate.open(mock.now());
     match runner.run() {
@@ -478,6 +487,7 @@ fn processes_of_one_table_share_descriptors_and_the_last_one_closes_them() {
         tables: &tables,
         gate: &gate,
         in_use: &in_use,
+        beside: &Beside::default(),
         looks,
     };
     gate.open(mock.now());

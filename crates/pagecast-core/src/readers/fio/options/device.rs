@@ -147,12 +147,12 @@ pub(super) const TARGET: &[Known] = &[
     done(
         "zonemode",
         &[],
-        "`strided`; `zbd` is refused, since zoned devices are not modelled",
+        "`strided`; `zbd` is refused: no device of a machine has zones with write pointers",
         |job, value| {
             let (mode, _) = value.word(&[("none", Some(false)), ("strided", Some(true)), ("zbd", None)])?;
             if mode.is_none() {
                 return Err(Wrong::new(
-                    "is `zbd`, and zoned devices are not modelled",
+                    "is `zbd`, and no device of a machine has zones with write pointers",
                     "take zonemode=none or strided",
                 ));
             }

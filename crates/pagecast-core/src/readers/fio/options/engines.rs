@@ -2,6 +2,7 @@
 
 use super::known::{Known, done, no_effect, refused};
 use crate::readers::fio::engines::Engine;
+use crate::readers::fio::wrong::Wrong;
 
 /// Why options of engines that are refused change nothing: the engine is refused before.
 const OTHER: &str = "of engines that are refused";
@@ -159,19 +160,29 @@ pub(super) const RATE: &[Known] = &[
         Ok(())
     }),
     no_effect("rate_cycle", &["ratecycle"], "of rate_min"),
-    refused(
-        "latency_target",
-        &["0"],
-        "a depth that follows latencies is not simulated: a program does not see them",
-    ),
-    no_effect("latency_window", &[], "of latency_target"),
-    no_effect("latency_percentile", &[], "of latency_target"),
-    no_effect("latency_run", &[], "of latency_target"),
-    refused(
-        "max_latency",
-        &["0"],
-        "a job that ends because of a latency is not simulated: a program does not see them",
-    ),
+    done("latency_target", &[], "the report counts the search, too", |job, value| {
+        job.target.latency = value.time(1)?;
+        Ok(())
+    }),
+    done("latency_window", &[], "needed by latency_target", |job, value| {
+        job.target.window = value.time(1)?;
+        Ok(())
+    }),
+    done("latency_percentile", &[], "", |job, value| {
+        let percentile = value.float()?;
+        if !(percentile > 0.0 && percentile <= 100.0) {
+            return Err(Wrong::new("is not above 0 and at most 100", "take for example 99.9"));
+        }
+        job.target.percentile = percentile;
+        Ok(())
+    }),
+    done("latency_run", &[], "", |job, value| {
+        job.target.keeps_on = value.truth()?;
+        Ok(())
+    }),
+    done("max_latency", &[], "ends the job, as the error does in fio", |job, value| {
+        value.each(&mut job.most_latency, |value| value.time(1))
+    }),
     no_effect("write_iolog", &[], "nothing is written"),
     refused("read_iolog", &[], "give the log itself to `pagecast simulate`"),
     no_effect("read_iolog_chunked", &[], "of read_iolog"),

@@ -22,7 +22,7 @@ pub(super) const KINDS: &[Known] = &[
     done(
         "rw",
         &["readwrite"],
-        "but for trims, which are refused: discards are not modelled",
+        "but for trims, which are refused: fio discards blocks of devices alone, and discards are not modelled",
         |job, value| {
             let words = [
                 ("read", direction(true, false, false)),

@@ -1,7 +1,10 @@
 //! Options of threads and their order, of verification, of reports and errors.
 
 use super::known::{Known, done, no_effect, refused};
+use super::words::steady;
+use crate::readers::fio::job::ExitWhat;
 use crate::readers::fio::wrong::Wrong;
+use crate::units::Nanos;
 use crate::workload::IoClass;
 
 /// Why no log is written.
@@ -29,15 +32,42 @@ pub(super) const THREADS: &[Known] = &[
     no_effect("cpus_allowed", &["cpumask", "cpus_allowed_policy"], "processes share all cores"),
     no_effect("numa_cpu_nodes", &["numa_mem_policy"], "memory has one node here"),
     no_effect("cgroup", &["cgroup_weight", "cgroup_nodelete"], "give the process a cgroup in a scenario"),
-    refused("flow", &["0"], "jobs that pace each other are not simulated"),
-    no_effect("flow_id", &[], "of flow"),
-    no_effect("flow_sleep", &["flow_watermark"], "of flow"),
+    done(
+        "flow",
+        &[],
+        "a job that is ahead waits without a processor; fio asks again and again",
+        |job, value| {
+            job.flow.weight = value.small()?;
+            Ok(())
+        },
+    ),
+    done("flow_id", &[], "", |job, value| {
+        job.flow.id = value.small()?;
+        Ok(())
+    }),
+    done("flow_sleep", &[], "", |job, value| {
+        job.flow.sleep = Nanos(value.number_in(0, u64::from(u32::MAX))? * 1000);
+        Ok(())
+    }),
+    no_effect("flow_watermark", &[], "fio takes no notice of it any more"),
     done("stonewall", &["wait_for_previous"], "", |job, value| {
         job.stonewall = value.flag()?;
         Ok(())
     }),
-    refused("exitall", &["0"], "a job cannot end another one here"),
-    no_effect("exit_what", &[], "of exitall"),
+    done(
+        "exitall",
+        &[],
+        "of any job, for all; a job that sleeps notices it within two seconds",
+        |job, value| {
+            job.exit_all = value.flag()?;
+            Ok(())
+        },
+    ),
+    done("exit_what", &[], "", |job, value| {
+        let words = [("group", ExitWhat::Group), ("stonewall", ExitWhat::Stonewall), ("all", ExitWhat::All)];
+        job.exit_what = value.word(&words)?.0;
+        Ok(())
+    }),
     no_effect("exec_prerun", &["exec_postrun"], "nothing is executed"),
     no_effect("uid", &["gid"], "everybody may do everything"),
 ];
@@ -76,18 +106,23 @@ pub(super) const VERIFICATION: &[Known] = &[
     refused("trim_percentage", &["0"], "discards are not modelled"),
     no_effect("trim_verify_zero", &["trim_backlog", "trim_backlog_batch"], "of trim_percentage"),
     refused("experimental_verify", &["0"], "its order of reads is another one"),
-    refused(
+    done(
         "steadystate",
-        &[],
-        "a job that ends when it is steady is not simulated: a program does not see its own rate",
+        &["ss"],
+        "seconds count from the start of the job's stonewall; the report counts all of the run",
+        |job, value| {
+            job.steady_criterion = steady(value)?;
+            Ok(())
+        },
     ),
-    refused(
-        "ss",
-        &[],
-        "a job that ends when it is steady is not simulated: a program does not see its own rate",
-    ),
-    no_effect("steadystate_duration", &["ss_dur"], "of steadystate"),
-    no_effect("steadystate_ramp_time", &["ss_ramp"], "of steadystate"),
+    done("steadystate_duration", &["ss_dur"], "", |job, value| {
+        job.steady_times.0 = value.time(1_000_000)?;
+        Ok(())
+    }),
+    done("steadystate_ramp_time", &["ss_ramp"], "", |job, value| {
+        job.steady_times.1 = value.time(1_000_000)?;
+        Ok(())
+    }),
 ];
 
 pub(super) const REPORTS: &[Known] = &[

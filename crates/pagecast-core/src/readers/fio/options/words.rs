@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::readers::fio::job::{Distribution, Generator, Hint, Split, Zone};
+use crate::readers::fio::steady::{Criterion, Measure};
 use crate::readers::fio::values::{Amount, Text};
 use crate::readers::fio::wrong::Wrong;
 use crate::workload::{SyncRangeFlag, SyncRangeFlags};
@@ -41,6 +42,24 @@ pub fn sync_range(value: Text<'_>) -> Result<(SyncRangeFlags, u32), Wrong> {
     let found: Result<SyncRangeFlags, Wrong> =
         flags.split(',').map(|word| value.of(word).word(&words).map(|(flag, _)| flag)).collect();
     Ok((found?, count))
+}
+
+/// `steadystate`: what is measured, and behind a colon the limit.
+pub fn steady(value: Text<'_>) -> Result<Criterion, Wrong> {
+    let words = [
+        ("iops", (Measure::Iops, false)),
+        ("iops_slope", (Measure::Iops, true)),
+        ("bw", (Measure::Bandwidth, false)),
+        ("bw_slope", (Measure::Bandwidth, true)),
+    ];
+    let ((measure, is_slope), rest) = value.word(&words)?;
+    let rest = rest.ok_or_else(|| Wrong::new("has no limit", "write for example iops_slope:0.1%"))?;
+    let (limit, is_share) = match rest.split_once('%') {
+        Some((share, _)) => (value.of(share.trim_end()).float()?, true),
+        None if measure == Measure::Iops => (value.of(rest).float()?, false),
+        None => (value.of(rest).number()? as f64, false),
+    };
+    Ok(Criterion { measure, is_slope, is_share, limit })
 }
 
 /// What `random_distribution` says.
@@ -244,6 +263,15 @@ mod tests {
             panic!()
         };
         assert_eq!(*writes, [Zone { percent: 100, length: 2048 }]);
+    }
+
+    #[test]
+    fn limits_of_a_steady_state_have_units() {
+        let Criterion { measure, is_slope, is_share, limit } = steady(of("bw_slope:10k")).unwrap();
+        assert_eq!((measure, is_slope, is_share, limit), (Measure::Bandwidth, true, false, 10240.0));
+        let Criterion { measure, is_slope, is_share, limit } = steady(of("iops:0.2 %")).unwrap();
+        assert_eq!((measure, is_slope, is_share, limit), (Measure::Iops, false, true, 0.2));
+        assert!(steady(of("iops")).is_err() && steady(of("lat:3")).is_err());
     }
 
     #[test]

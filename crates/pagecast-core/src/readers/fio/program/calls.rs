@@ -119,7 +119,7 @@ impl Running {
     pub(super) fn submit(&mut self, at: usize, action: Action, not_before: Option<Nanos>) {
         let job = &self.thread.job;
         let (depth, line) = (job.queue_depth(), Some(job.place.line));
-        let depth = if depth > 1 { NonZeroU32::new(depth) } else { None };
+        let depth = if depth > 1 { NonZeroU32::new(self.depth()) } else { None };
         let by = job.engine.interface().unwrap_or_default();
         self.queue.push_back(Operation { line, not_before, depth, by, fd: Some(fd(at)), ..action.into() });
     }

@@ -64,6 +64,9 @@ impl On<'_, '_, '_, '_> {
             self.recording.order.need(through.key, self.pid);
         }
         if bytes == 0 {
+            if !is_write {
+                self.recording.noted.read_at_end();
+            }
             return Meaning::Recorded;
         }
         let path = Arc::clone(&through.path);
