@@ -1,8 +1,9 @@
-//! Serves requests as a disk does that takes the same time for each, so many at a time, within a limit of bandwidth; or as one that turns,
-//! or as an array of such disks.
+//! Serves requests as a disk does that takes the same time for each, so many at a time, behind a link, within a limit of bandwidth; or as one
+//! that turns, or as an array of such disks.
 //!
 //! Source: `drivers/block/null_blk/main.c: null_handle_throttled, nullb_bwtimer_fn`, Linux 6.12 (`completion_nsec`, `hw_queue_depth`, `mbps`).
-//! The limit is a number of bytes for each interval; a request that goes beyond it waits for the next, and all others behind it.
+//! The limit is a number of bytes for each interval. A request that goes beyond it waits for the next, and all others behind it that have left the
+//! scheduler, which keeps the rest until these are served (`block/blk-mq.c: blk_mq_dispatch_rq_list, hctx->dispatch`).
 //!
 //! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. Left out: an age at which such a
 //! disk prefers a request that waits, and a cache that writes are complete in.
@@ -13,7 +14,7 @@ use super::raid::Array;
 use super::request::{Direction, Request};
 use super::rotation::Mechanics;
 use crate::machine::Raid;
-use crate::units::{Bytes, Nanos, earlier};
+use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends
 /// one takes as long, and then ends all that are due. Their order, and so who waits, depends on it.
@@ -53,6 +54,25 @@ impl Head {
     }
 }
 
+/// The bytes per second that a disk moves at most.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    each: (f64, f64),
+    is_separate: bool,
+    until: [Nanos; 2],
+}
+
+impl Rates {
+    /// Returns when the bytes of a request have moved that is served from now on.
+    fn moved(&mut self, now: Nanos, request: &Request) -> Nanos {
+        let is_read = request.direction == Direction::Read;
+        let rate = if is_read { self.each.0 } else { self.each.1 };
+        let until = &mut self.until[usize::from(self.is_separate && !is_read)];
+        *until = now.max(*until) + Nanos::from_seconds(request.bytes.0 as f64 / rate);
+        *until
+    }
+}
+
 /// A disk; see the module.
 #[derive(Debug)]
 pub struct Service {
@@ -62,6 +82,11 @@ pub struct Service {
     head: Option<Head>,
     /// The disks that it is made of.
     array: Option<Array>,
+    /// The bytes per second of its link, over which one request goes after the other, and until when the link is busy.
+    link: Option<f64>,
+    link_until: Nanos,
+    /// The rates of reads and writes that it does not exceed, and until when it moves bytes of each, or of both.
+    rates: Option<Rates>,
     /// Requests that are served, and when that ends, by that time.
     served: VecDeque<(Nanos, Request)>,
     /// Requests that have a tag of the disk and wait for its budget.
@@ -78,6 +103,9 @@ impl Service {
             budget: None,
             head: None,
             array: None,
+            link: None,
+            link_until: Nanos::ZERO,
+            rates: None,
             served: VecDeque::new(),
             held: VecDeque::new(),
         }
@@ -87,6 +115,24 @@ impl Service {
     #[must_use]
     pub fn limited(self, bytes: Bytes, interval: Nanos) -> Self {
         Self { budget: Some(Budget { bytes, interval, left: bytes.0, ends: None }), ..self }
+    }
+
+    /// The same disk, which moves no more than so many bytes per second of reads and of writes, each for itself if these are `separate`. Bytes
+    /// move while a request is served.
+    #[must_use]
+    pub fn moving(self, each: (f64, f64), is_separate: bool) -> Self {
+        Self { rates: Some(Rates { each, is_separate, until: [Nanos::ZERO; 2] }), ..self }
+    }
+
+    /// The same disk behind a link: the bytes of its requests come one after the other.
+    #[must_use]
+    pub fn behind(self, link: BytesPerSecond) -> Self {
+        Self { link: Some(link.0), ..self }
+    }
+
+    /// The time that a request is on the link.
+    pub(super) fn copying(&self, request: &Request) -> Nanos {
+        self.link.map_or(Nanos::ZERO, |link| Nanos::from_seconds(request.bytes.0 as f64 / link))
     }
 
     /// A disk that turns and takes `time` for each request besides, with these rates of reads and writes at its first byte.
@@ -113,6 +159,11 @@ impl Service {
         self.under_way() < u64::from(self.depth)
     }
 
+    /// True if it takes nothing from a scheduler until all that it has been given has passed its limit.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.budget.is_some() && !self.held.is_empty()
+    }
+
     /// The requests that it has.
     pub(super) fn under_way(&self) -> u64 {
         let in_array = self.array.as_ref().map_or(0, Array::requests);
@@ -129,6 +180,9 @@ impl Service {
     fn serve(&mut self, now: Nanos) {
         while let Some(at) = self.next() {
             let next = self.held[at];
+            if self.link.is_some() && now < self.link_until {
+                return;
+            }
             if !self.passes(now, next.bytes.0) {
                 return;
             }
@@ -139,7 +193,12 @@ impl Service {
             }
             let choices = self.held.len() + 1;
             let moved = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(&next, choices));
-            self.served.push_back((now + self.time + moved, next));
+            self.link_until = now + self.copying(&next);
+            let ends = self.link_until + self.time + moved;
+            let moved = self.rates.as_mut().map_or(ends, |rates| rates.moved(now, &next));
+            let ends = ends.max(moved);
+            let at = self.served.partition_point(|(end, _)| *end <= ends);
+            self.served.insert(at, (ends, next));
         }
     }
 
@@ -159,15 +218,19 @@ impl Service {
     fn passes(&mut self, now: Nanos, bytes: u64) -> bool {
         let Some(budget) = &mut self.budget else { return true };
         budget.ends.get_or_insert(now + budget.interval);
-        let passes = budget.left > 0;
-        // The last one may go beyond it.
+        // One that is longer than the whole has an interval of its own.
+        let passes = budget.left >= bytes.min(budget.bytes.0);
         budget.left = if passes { budget.left.saturating_sub(bytes) } else { 0 };
         passes
     }
 
     /// The time at which it has served its next request, or its budget is new.
     pub(super) fn next_event(&self) -> Option<Nanos> {
-        let ends = self.budget.and_then(|budget| budget.ends).filter(|_| !self.held.is_empty());
+        let ends = match self.budget {
+            Some(budget) if budget.left == 0 || self.link.is_none() => budget.ends,
+            _ => self.link.map(|_| self.link_until),
+        };
+        let ends = ends.filter(|_| !self.held.is_empty());
         let of_array = self.array.as_ref().and_then(Array::next_event);
         earlier(self.complete().into_iter().chain(ends).min(), of_array)
     }

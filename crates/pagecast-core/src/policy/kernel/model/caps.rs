@@ -63,6 +63,9 @@ impl Caps {
         operation: OperationId,
         is_exhausted: bool,
     ) -> Option<(f64, Part)> {
+        if task.is_at_device {
+            return None;
+        }
         if is_exhausted && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
         }
