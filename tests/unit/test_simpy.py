@@ -627,3 +627,105 @@ def test_a_database_beside_a_backup_has_the_same_percentiles_as_in_our_engine(en
         assert np.percentile(told[key], shares) == pytest.approx(np.percentile(spent_s, shares), rel=0.02), (
             key
         )
+
+
+DATABASE = (
+    pc.open("/data/table", flags=["O_DIRECT"]),
+    pc.read(
+        "/data/table",
+        call_bytes=8192,
+        pattern=pc.Pattern("zipf:1.1", writes=0.2, depth=4, by="libaio", for_s=0.5, seed=3),
+    ),
+    pc.fsync("/data/table"),
+)
+BACKUP = (
+    pc.open("/data/backup", flags=["O_DIRECT"]),
+    pc.read("/data/backup", size_bytes=2**25, call_bytes=2**20),
+)
+
+
+def block_machine(tmp_path, scheduler):
+    """A disk that serves requests one by one, below a file system with a journal."""
+    (tmp_path / "block.toml").write_text(f"""
+cores = 4
+memory = {{ size = "4 GB", read = "8 GB/s", write = "4 GB/s" }}
+disk.ssd = {{ size = "1 TB", read = "500 MB/s", write = "500 MB/s",
+              service = "300 us", hw_queue_depth = 2, scheduler = "{scheduler}", flush = "2 ms" }}
+mount."/data" = {{ disk = "ssd", type = "ext4", journal = {{ size = "64 MiB" }} }}
+""")
+    return pc.load_machine(tmp_path / "block.toml")
+
+
+@pytest.mark.parametrize("scheduler", ["none", "mq-deadline", "bfq"])
+def test_calls_of_patterns_have_the_percentiles_of_our_engine(env, tmp_path, scheduler):
+    machine = block_machine(tmp_path, scheduler)
+    files = {"/data/table": 2e9, "/data/backup": 2e9}
+    programs = {"database": lambda: iter(DATABASE), "backup": lambda: iter(BACKUP)}
+    ours = pc.simulate(pc.Scenario(machine, processes=programs, files=files), model="kernel", seed=5)
+    cache = PageCache(env, machine, files=files, seed=5)
+
+    def database():
+        for operation in DATABASE:
+            yield from cache.do(operation)
+
+    def backup():
+        for operation in BACKUP:
+            yield from cache.do(operation)
+
+    env.run(until=env.process(database()) & env.process(backup()))
+    inside = {(row.process, row.path, row.operation): row for row in cache.latency()}
+    table = ours.latency
+    seen = 0
+    for at, key in enumerate(zip(table["process"], table["path"], table["operation"], strict=True)):
+        row = inside[tuple(key)]
+        assert (row.count, row.bytes) == (table["count"][at], table["bytes"][at])
+        for name in ("mean_s", "p50_s", "p90_s", "p99_s", "p99_9_s", "max_s"):
+            assert getattr(row, name) == pytest.approx(table[name][at], rel=1e-3, abs=1e-6)
+        seen += row.count
+    assert seen > 1000
+
+
+def test_a_pattern_is_one_operation_with_parts(env, machine):
+    cache = PageCache(env, machine, files={"/data/f": 1e9})
+
+    def process():
+        pattern = pc.Pattern("uniform", rate_iops=100, for_s=1)
+        outcome = yield from cache.do(pc.read("/data/f", call_bytes=4096, pattern=pattern))
+        assert (outcome.operation, outcome.end_s) == ("read", 1)
+        assert sum(outcome.parts_s.values()) == pytest.approx(1)
+        assert outcome.parts_s["sleep"] > 0.5
+
+    env.run(until=env.process(process()))
+    [row] = cache.latency()
+    assert (row.process, row.path, row.operation, row.count) == ("process", "/data/f", "read", 100)
+
+
+def test_a_priority_is_that_of_the_process(env, tmp_path):
+    """Under bfq the idle class waits for the others."""
+    cache = PageCache(env, block_machine(tmp_path, "bfq"), files={"/data/table": 2e9, "/data/backup": 2e9})
+    ends = {}
+
+    def reader(path, ionice):
+        cache.set_priority(ionice)
+        yield from cache.open(path, flags=["O_DIRECT"])
+        pattern = pc.Pattern("uniform", depth=8, by="libaio")
+        yield from cache.do(pc.read(path, size_bytes=2**24, call_bytes=2**14, pattern=pattern))
+        ends[ionice] = env.now
+
+    idle = env.process(reader("/data/backup", "idle"))
+    env.run(until=idle & env.process(reader("/data/table", "best-effort 0")))
+    assert ends["idle"] > 1.5 * ends["best-effort 0"]
+
+
+def test_what_only_a_scenario_does_is_refused(env, machine):
+    cache = PageCache(env, machine, files={"/data/f": 1e9})
+
+    def process():
+        with pytest.raises(ScenarioError, match="`depth` is for processes of a scenario"):
+            yield from cache.do(pc.read("/data/f").asynchronous(depth=2))
+        with pytest.raises(ScenarioError, match="`not_before` is for processes of a scenario"):
+            yield from cache.do(pc.read("/data/f").not_before(1))
+        with pytest.raises(ScenarioError, match="ionice='fast'"):
+            cache.set_priority("fast")
+
+    env.run(until=env.process(process()))

@@ -17,7 +17,7 @@
 /*
  The version of this interface. It is raised when a program has to be compiled anew.
  */
-#define PAGECAST_ABI_VERSION 3
+#define PAGECAST_ABI_VERSION 4
 
 /*
  In the place of an offset or of bytes: the rest.
@@ -27,7 +27,7 @@
 /*
  How many parts there are.
  */
-#define PAGECAST_PARTS 7
+#define PAGECAST_PARTS 10
 
 /*
  What came of a call.
@@ -271,6 +271,18 @@ typedef enum pagecast_part {
    Making room in memory.
    */
   PAGECAST_RECLAIM = 6,
+  /*
+   Waiting for a journal.
+   */
+  PAGECAST_JOURNAL = 7,
+  /*
+   Of a pattern: no call for its rate.
+   */
+  PAGECAST_SLEEP = 8,
+  /*
+   Of a pattern: a call behind others on its file.
+   */
+  PAGECAST_WAIT = 9,
 } pagecast_part;
 
 /*
@@ -413,6 +425,45 @@ typedef struct pagecast_levels {
 } pagecast_levels;
 
 /*
+ How long operations took; a pattern counts by its calls. A percentile is the shortest time that so many of them did not exceed, right to
+ a thousandth.
+ */
+typedef struct pagecast_latency {
+  /*
+   How many there were; without any, all else is 0.
+   */
+  uint64_t count;
+  /*
+   The bytes that they moved.
+   */
+  uint64_t bytes;
+  /*
+   The mean, in seconds.
+   */
+  double mean_s;
+  /*
+   Half of them took no longer.
+   */
+  double p50_s;
+  /*
+   90 % of them took no longer.
+   */
+  double p90_s;
+  /*
+   99 % of them took no longer.
+   */
+  double p99_s;
+  /*
+   99.9 % of them took no longer.
+   */
+  double p99_9_s;
+  /*
+   The longest.
+   */
+  double max_s;
+} pagecast_latency;
+
+/*
  What there is of a file, in bytes.
  */
 typedef struct pagecast_file_levels {
@@ -520,6 +571,36 @@ enum pagecast_status pagecast_add_file(struct pagecast_cache *cache,
 enum pagecast_status pagecast_add_task(struct pagecast_cache *cache, uint32_t *task);
 
 /*
+ The same with a name for pagecast_get_latency(), which several tasks may share. The random calls of the first task of a name are those of
+ the process of that name in a scenario.
+
+ # Safety
+ The cache was made by pagecast_create(); name ends in 0; task can be written.
+ */
+enum pagecast_status pagecast_add_named_task(struct pagecast_cache *cache,
+                                             const char *name,
+                                             uint32_t *task);
+
+/*
+ Gives the requests of a task to disks a priority as ionice prints it: "idle", or "realtime" or "best-effort" and a level from 0 (best) to
+ 7. Without it a task has "best-effort 4". Another text is PAGECAST_BAD_OPERATION.
+
+ # Safety
+ The cache was made by pagecast_create(); ionice ends in 0.
+ */
+enum pagecast_status pagecast_set_priority(struct pagecast_cache *cache,
+                                           uint32_t task,
+                                           const char *ionice);
+
+/*
+ The seed of the random calls of patterns; 0 without it.
+
+ # Safety
+ The cache was made by pagecast_create().
+ */
+enum pagecast_status pagecast_set_seed(struct pagecast_cache *cache, uint64_t seed);
+
+/*
  The task is no more, and its anonymous memory is given back. Its number may be used again.
 
  Not while it has an operation under way, which is PAGECAST_BUSY: that goes on to its end, whether its program is killed or no longer
@@ -542,6 +623,20 @@ enum pagecast_status pagecast_begin(struct pagecast_cache *cache,
                                     double now_s,
                                     uint32_t task,
                                     const struct pagecast_operation *operation);
+
+/*
+ A task begins an operation that is written as in a scenario, without its braces: read = "/data/f", call = "4 KiB", pattern = { random =
+ "uniform" }. So begin patterns of calls, and operations without a kind of their own (fadvise, sync_file_range, rename, ...). Computing,
+ waiting and sleeping are the simulator's own. What is wrong in the text is PAGECAST_BAD_OPERATION. A call of a pattern that cannot be
+ done later, as on a full disk, ends the pattern, and is the error of the call of this interface that comes to it.
+
+ # Safety
+ The cache was made by pagecast_create(); operation ends in 0.
+ */
+enum pagecast_status pagecast_begin_text(struct pagecast_cache *cache,
+                                         double now_s,
+                                         uint32_t task,
+                                         const char *operation);
 
 /*
  A transfer has moved all its bytes.
@@ -591,6 +686,19 @@ enum pagecast_status pagecast_next_order(struct pagecast_cache *cache,
  The cache was made by pagecast_create(); levels can be written.
  */
 enum pagecast_status pagecast_get_levels(struct pagecast_cache *cache, double now_s, struct pagecast_levels *levels);
+
+/*
+ How long the operations took that have ended: those of tasks of this name, on this file, of this kind ("read", "write", "fsync", ...: its
+ name in a scenario). Null is any.
+
+ # Safety
+ The cache was made by pagecast_create(); task, path and operation are null or end in 0; latency can be written.
+ */
+enum pagecast_status pagecast_get_latency(struct pagecast_cache *cache,
+                                          const char *task,
+                                          const char *path,
+                                          const char *operation,
+                                          struct pagecast_latency *latency);
 
 /*
  What there is of a file at now_s.

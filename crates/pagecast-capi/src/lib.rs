@@ -14,18 +14,19 @@ use std::sync::Arc;
 use pagecast_core::embed::{Direction, Order, PageCache, Rate, TaskId, TransferId};
 use pagecast_core::policy::Outcome;
 use pagecast_core::result::Part;
+use pagecast_core::scenario;
 use pagecast_core::units::Bytes;
-use pagecast_core::workload::{Action, Buffer, OpenFlag, OpenFlags};
+use pagecast_core::workload::{Action, Buffer, IoPriority, OpenFlag, OpenFlags};
 
 use border::{Failure, bytes, enter, enter_at, fail, instant, offset, out, slice, text};
 pub use types::{
-    PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_flag, pagecast_levels,
-    pagecast_operation, pagecast_operation_kind, pagecast_option, pagecast_order, pagecast_order_kind,
-    pagecast_part, pagecast_rate, pagecast_status,
+    PAGECAST_PARTS, pagecast_direction, pagecast_file_levels, pagecast_flag, pagecast_latency,
+    pagecast_levels, pagecast_operation, pagecast_operation_kind, pagecast_option, pagecast_order,
+    pagecast_order_kind, pagecast_part, pagecast_rate, pagecast_status,
 };
 
 /// The version of this interface. It is raised when a program has to be compiled anew.
-pub const PAGECAST_ABI_VERSION: u32 = 3;
+pub const PAGECAST_ABI_VERSION: u32 = 4;
 
 /// In the place of an offset or of bytes: the rest.
 pub const PAGECAST_REST: i64 = i64::MAX;
@@ -219,7 +220,68 @@ pub unsafe extern "C" fn pagecast_add_task(cache: *mut pagecast_cache, task: *mu
     unsafe {
         enter(cache, |this| {
             let place = out(task)?;
-            *place = this.cache.add_task().0;
+            *place = this.cache.add_task("").0;
+            Ok(())
+        })
+    }
+}
+
+/// The same with a name for pagecast_get_latency(), which several tasks may share. The random calls of the first task of a name are those of
+/// the process of that name in a scenario.
+///
+/// # Safety
+/// The cache was made by pagecast_create(); name ends in 0; task can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pagecast_add_named_task(
+    cache: *mut pagecast_cache,
+    name: *const c_char,
+    task: *mut u32,
+) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle, the text and the place.
+    unsafe {
+        enter(cache, |this| {
+            let (name, place) = (text(name)?, out(task)?);
+            *place = this.cache.add_task(name).0;
+            Ok(())
+        })
+    }
+}
+
+/// Gives the requests of a task to disks a priority as ionice prints it: "idle", or "realtime" or "best-effort" and a level from 0 (best) to
+/// 7. Without it a task has "best-effort 4". Another text is PAGECAST_BAD_OPERATION.
+///
+/// # Safety
+/// The cache was made by pagecast_create(); ionice ends in 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pagecast_set_priority(
+    cache: *mut pagecast_cache,
+    task: u32,
+    ionice: *const c_char,
+) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle and the text.
+    unsafe {
+        enter(cache, |this| {
+            let ionice = text(ionice)?;
+            let priority = IoPriority::parse(ionice).ok_or_else(|| {
+                let what =
+                    format!("there is no priority \"{ionice}\"; known are idle, realtime and best-effort");
+                fail(pagecast_status::PAGECAST_BAD_OPERATION, what)
+            })?;
+            Ok(this.cache.set_priority(TaskId(task), priority)?)
+        })
+    }
+}
+
+/// The seed of the random calls of patterns; 0 without it.
+///
+/// # Safety
+/// The cache was made by pagecast_create().
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pagecast_set_seed(cache: *mut pagecast_cache, seed: u64) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle.
+    unsafe {
+        enter(cache, |this| {
+            this.cache.set_seed(seed);
             Ok(())
         })
     }
@@ -259,6 +321,30 @@ pub unsafe extern "C" fn pagecast_begin(
             let operation = slice(operation, 1)?.first().ok_or(border::null())?;
             let (action, flags) = (action(operation)?, flags(operation.flags)?);
             Ok(this.cache.begin_with(now, TaskId(task), &action, flags)?)
+        })
+    }
+}
+
+/// A task begins an operation that is written as in a scenario, without its braces: read = "/data/f", call = "4 KiB", pattern = { random =
+/// "uniform" }. So begin patterns of calls, and operations without a kind of their own (fadvise, sync_file_range, rename, ...). Computing,
+/// waiting and sleeping are the simulator's own. What is wrong in the text is PAGECAST_BAD_OPERATION. A call of a pattern that cannot be
+/// done later, as on a full disk, ends the pattern, and is the error of the call of this interface that comes to it.
+///
+/// # Safety
+/// The cache was made by pagecast_create(); operation ends in 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pagecast_begin_text(
+    cache: *mut pagecast_cache,
+    now_s: f64,
+    task: u32,
+    operation: *const c_char,
+) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle and the text.
+    unsafe {
+        enter_at(cache, now_s, |this, now| {
+            let operation = scenario::operation(text(operation)?)
+                .map_err(|error| fail(pagecast_status::PAGECAST_BAD_OPERATION, error))?;
+            Ok(this.cache.begin_operation(now, TaskId(task), &operation)?)
         })
     }
 }
@@ -467,6 +553,9 @@ const PARTS: [Part; PAGECAST_PARTS] = [
     Part::Queueing,
     Part::Throttled,
     Part::Reclaim,
+    Part::Journal,
+    Part::Sleep,
+    Part::Wait,
 ];
 
 /// What the memory holds at now_s.
@@ -491,6 +580,41 @@ pub unsafe extern "C" fn pagecast_get_levels(
                 cached: levels.cached.0,
                 dirty: levels.dirty.0,
                 writeback: levels.kernel.map_or(0, |kernel| kernel.writeback.0),
+            };
+            Ok(())
+        })
+    }
+}
+
+/// How long the operations took that have ended: those of tasks of this name, on this file, of this kind ("read", "write", "fsync", ...: its
+/// name in a scenario). Null is any.
+///
+/// # Safety
+/// The cache was made by pagecast_create(); task, path and operation are null or end in 0; latency can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pagecast_get_latency(
+    cache: *mut pagecast_cache,
+    task: *const c_char,
+    path: *const c_char,
+    operation: *const c_char,
+    latency: *mut pagecast_latency,
+) -> pagecast_status {
+    // SAFETY: the caller guarantees the handle, the texts and the place.
+    unsafe {
+        enter(cache, |this| {
+            let some = |each: *const c_char| if each.is_null() { Ok(None) } else { text(each).map(Some) };
+            let place = out(latency)?;
+            let latency = this.cache.latency(some(task)?, some(path)?, some(operation)?);
+            let quantile = |share| latency.quantile(share).as_seconds();
+            *place = pagecast_latency {
+                count: latency.count,
+                bytes: latency.bytes,
+                mean_s: latency.mean().as_seconds(),
+                p50_s: quantile(0.5),
+                p90_s: quantile(0.9),
+                p99_s: quantile(0.99),
+                p99_9_s: quantile(0.999),
+                max_s: latency.longest.as_seconds(),
             };
             Ok(())
         })

@@ -159,10 +159,16 @@ pub enum pagecast_part {
     PAGECAST_THROTTLED = 5,
     /// Making room in memory.
     PAGECAST_RECLAIM = 6,
+    /// Waiting for a journal.
+    PAGECAST_JOURNAL = 7,
+    /// Of a pattern: no call for its rate.
+    PAGECAST_SLEEP = 8,
+    /// Of a pattern: a call behind others on its file.
+    PAGECAST_WAIT = 9,
 }
 
 /// How many parts there are.
-pub const PAGECAST_PARTS: usize = 7;
+pub const PAGECAST_PARTS: usize = 10;
 
 /// An order. Fields that its kind does not name are 0.
 #[repr(C)]
@@ -210,6 +216,29 @@ pub struct pagecast_option {
     pub key: *const c_char,
     /// Its value as in a scenario, such as "100 MB".
     pub value: *const c_char,
+}
+
+/// How long operations took; a pattern counts by its calls. A percentile is the shortest time that so many of them did not exceed, right to
+/// a thousandth.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct pagecast_latency {
+    /// How many there were; without any, all else is 0.
+    pub count: u64,
+    /// The bytes that they moved.
+    pub bytes: u64,
+    /// The mean, in seconds.
+    pub mean_s: f64,
+    /// Half of them took no longer.
+    pub p50_s: f64,
+    /// 90 % of them took no longer.
+    pub p90_s: f64,
+    /// 99 % of them took no longer.
+    pub p99_s: f64,
+    /// 99.9 % of them took no longer.
+    pub p99_9_s: f64,
+    /// The longest.
+    pub max_s: f64,
 }
 
 /// What the memory of the host holds, in bytes.

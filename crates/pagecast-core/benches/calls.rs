@@ -2,7 +2,8 @@
 //!
 //! Each case runs in a process of its own, so that its memory is its own, three times, of which the fastest counts. The time is that of
 //! the processor, so that others on the machine disturb it less. Paths are shared strings, as those of a recorded trace are. `TEXT` keeps
-//! the cases whose names contain it. Ends with 1 if a limit does not hold; aims are told, and not judged.
+//! the cases whose names contain it. `--case N OPERATIONS` runs case N once with so many operations, for a profiler. Ends with 1 if a limit
+//! does not hold; aims are told, and not judged.
 
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -16,6 +17,7 @@ const PAGE: u64 = 4096;
 const RUNS: usize = 3;
 
 /// What one case does.
+#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
     memory_gb: u64,
@@ -178,10 +180,13 @@ fn measure(at: usize) -> (f64, f64, u64) {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    if let [option, at] = &words[..]
+    if let [option, at, operations @ ..] = &words[..]
         && option == "--case"
     {
-        run(&CASES[at.parse::<usize>().expect("it is a number")]);
+        let number = |text: &String| text.parse::<u64>().expect("it is a number");
+        let mut case = CASES[number(at) as usize];
+        case.operations = operations.first().map_or(case.operations, number);
+        run(&case);
         return ExitCode::SUCCESS;
     }
     let wanted = words.first().map_or("", String::as_str);

@@ -95,5 +95,6 @@ pub mod trace;
 pub mod units;
 pub mod workload;
 
-pub use engine::{Record, Settings, simulate, simulate_by_steps};
+pub use engine::{Settings, simulate, simulate_by_steps};
 pub use policy::registry::{ALL_MODELS, MODELS, models_for};
+pub use result::Record;

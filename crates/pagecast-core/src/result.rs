@@ -8,6 +8,7 @@ mod merge;
 mod parts;
 mod parts_table;
 mod rates;
+mod record;
 mod summary;
 mod tables;
 mod timeline;
@@ -21,6 +22,7 @@ pub(crate) use merge::{Merger, sort_at_risk, sort_bdi, sort_devices, sort_events
 pub use parts::{Part, Parts};
 pub use parts_table::PartsTable;
 pub use rates::{Moved, RateKey, Rates};
+pub use record::Record;
 pub use summary::{Counted, Summary};
 pub use tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 pub use timeline::{CgroupLevels, FileLevels, KernelLevels, MemoryLevels, TimelineTable};

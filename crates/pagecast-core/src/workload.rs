@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use self::asynchronous::AsyncBy;
 pub use self::copying::{CopyBy, CopyRefusal};
-pub use self::descriptors::{AllocateMode, Fd};
+pub use self::descriptors::{AllocateMode, Fd, OpenDescription};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::pattern::{Calls, Order, Pattern, PatternCall};

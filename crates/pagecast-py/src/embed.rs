@@ -9,12 +9,16 @@ use pagecast_core::ALL_MODELS;
 use pagecast_core::embed::{self, Direction, EmbedError, Rate, TaskId, TransferId};
 use pagecast_core::result::Part;
 use pagecast_core::units::Nanos;
+use pagecast_core::workload::IoPriority;
 use pyo3::prelude::*;
 
 use crate::errors;
 use crate::operation::Operation;
 use crate::quantity::{Amount, bytes, path};
 use crate::scenario::Machine;
+
+/// Task, path, operation, count, bytes, times.
+type LatencyRow = (Option<String>, Option<String>, &'static str, u64, u64, [f64; 6]);
 
 /// The page cache of one host inside somebody else's simulator.
 #[pyclass(module = "pagecast._core")]
@@ -80,8 +84,20 @@ impl PageCache {
         self.cache().add_file(now, &path, size, cached, dirty).map_err(|error| errors::embed(&error))
     }
 
-    fn add_task(&mut self) -> u32 {
-        self.cache().add_task().0
+    fn add_task(&mut self, name: &str) -> u32 {
+        self.cache().add_task(name).0
+    }
+
+    /// Of the random numbers of patterns.
+    fn set_seed(&mut self, seed: u64) {
+        self.cache().set_seed(seed);
+    }
+
+    /// Gives the requests of a task a priority; false if the text is none.
+    fn set_priority(&mut self, task: u32, ionice: &str) -> PyResult<bool> {
+        let Some(priority) = IoPriority::parse(ionice) else { return Ok(false) };
+        let outcome = self.cache().set_priority(TaskId(task), priority);
+        outcome.map(|()| true).map_err(|error| self.refuse(&error))
     }
 
     fn remove_task(&mut self, now_ns: u64, task: u32) -> PyResult<()> {
@@ -90,8 +106,7 @@ impl PageCache {
     }
 
     fn begin(&mut self, now_ns: u64, task: u32, operation: &Operation) -> PyResult<()> {
-        let action = &operation.0.action;
-        let outcome = self.cache().begin(Nanos(now_ns), TaskId(task), action);
+        let outcome = self.cache().begin_operation(Nanos(now_ns), TaskId(task), &operation.0);
         outcome.map_err(|error| self.refuse(&error))
     }
 
@@ -116,6 +131,25 @@ impl PageCache {
     /// Takes what is to be done, in this order.
     fn orders(&mut self) -> Vec<Order> {
         self.cache().orders().map(Order).collect()
+    }
+
+    /// How long operations took: name of the task, path, operation, count, bytes, and in seconds the mean, percentiles 50, 90, 99 and
+    /// 99.9, and the longest.
+    fn latencies(&mut self) -> Vec<LatencyRow> {
+        let row = |row: embed::LatencyRow<'_>| {
+            let seconds = |share| row.latency.quantile(share).as_seconds();
+            let times = [
+                row.latency.mean().as_seconds(),
+                seconds(0.5),
+                seconds(0.9),
+                seconds(0.99),
+                seconds(0.999),
+                row.latency.longest.as_seconds(),
+            ];
+            let (task, path) = (row.task.map(str::to_owned), row.path.map(str::to_owned));
+            (task, path, row.operation, row.latency.count, row.latency.bytes, times)
+        };
+        self.cache().latencies().map(row).collect()
     }
 
     /// Of the memory: its size, and what is anonymous, cached and dirty, in bytes.

@@ -50,7 +50,9 @@ pub fn embed(error: &EmbedError) -> PyErr {
         E::BeyondEnd { .. } => classes::BeyondEndError::new_err(text),
         E::DiskFull { .. } => classes::DiskFullError::new_err(text),
         E::OutOfMemory { .. } => classes::OutOfMemoryError::new_err(text),
-        E::FileExists(_) | E::MoreThanFile { .. } | E::NotOurs(_) => ScenarioError::new_err(text),
+        E::FileExists(_) | E::MoreThanFile { .. } | E::NotOurs(_) | E::OfScenarios(_) => {
+            ScenarioError::new_err(text)
+        }
         _ => classes::SimulationError::new_err(text),
     }
 }

@@ -1,13 +1,14 @@
 //! Builds machines and scenarios, from TOML and from Python.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::describe;
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
-use pagecast_core::scenario::{self, Names, Tolerance, load_machine, machine_to_toml};
+use pagecast_core::scenario::{self, Names, Shell, Tolerance, load_machine, machine_to_toml};
 use pagecast_core::units::Bytes;
 use pagecast_core::workload::{InitialFile, Process, Slots};
 use pagecast_core::{ALL_MODELS, models_for};
@@ -113,9 +114,11 @@ impl Scenario {
         machine_dir: PathBuf,
         overrides: Vec<String>,
     ) -> PyResult<Self> {
+        let environment = environment();
         let read = || {
+            let shell = Shell { directory: &base_dir, environment: &environment };
             let mut scenario =
-                scenario::Scenario::from_toml(text, origin, &base_dir, &machine_dir, &overrides)?;
+                scenario::Scenario::from_toml_in(shell, text, origin, &machine_dir, &overrides)?;
             scenario.check_models(&ALL_MODELS)?;
             if scenario.models.is_empty() {
                 scenario.models = all_models(&scenario.machine);
@@ -326,10 +329,8 @@ pub fn describe_fio(path: PathBuf) -> PyResult<Option<String>> {
         return Ok(None);
     }
     // Sizes of disks are looked at where the job file is simulated.
-    let environment = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let surroundings = Surroundings {
-        environment: environment.collect(),
+        environment: environment(),
         room: Some(Bytes(u64::MAX)),
         memory: Bytes(1 << 40),
         cores: 1,
@@ -337,6 +338,13 @@ pub fn describe_fio(path: PathBuf) -> PyResult<Option<String>> {
     };
     let options = Options { lenient: true, surroundings, ..Options::default() };
     fio::describe(input, &options).map(Some).map_err(|error| errors::scenario(&error.into()))
+}
+
+/// The variables of the shell, which fio's `${}` names.
+fn environment() -> BTreeMap<String, String> {
+    let variable =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(variable).collect()
 }
 
 /// The JSON schema of a scenario, for editors.

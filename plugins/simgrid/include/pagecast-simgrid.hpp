@@ -70,11 +70,19 @@ struct FileLevels {
 
 /** Where the time of an operation went, in seconds, and who served its bytes. */
 struct Outcome {
-  double cpu_copy_s, page_allocation_s, device_read_s, device_write_s, queueing_s, throttled_s, reclaim_s;
+  double cpu_copy_s, page_allocation_s, device_read_s, device_write_s, queueing_s, throttled_s, reclaim_s, journal_s;
+  /** Of a pattern: no call for its rate; calls behind others on their file. */
+  double sleep_s, wait_s;
   std::uint64_t from_cache, from_device;
 };
 
-/** A read, write or fsync under way. */
+/** How long operations took, in seconds; a pattern counts by its calls. Half, 90 %, 99 % and 99.9 % of them took no longer than a percentile. */
+struct Latency {
+  std::uint64_t count, bytes;
+  double mean_s, p50_s, p90_s, p99_s, p99_9_s, max_s;
+};
+
+/** An operation under way. */
 class Operation {
 public:
   virtual ~Operation() = default;
@@ -123,11 +131,16 @@ public:
   Outcome fsync(const std::string& path) { return fsync_async(path)->wait(); }
   Outcome sync() { return sync_async()->wait(); }
 
+  /** Any operation on files as a scenario writes it, without its braces: read = "/data/f", call = "4 KiB", for = "10 s", rate_iops = 100,
+   * pattern = { random = "uniform", depth = 4 }. So are patterns of calls done. */
+  Outcome run(const std::string& operation) { return run_async(operation)->wait(); }
+
   /** The same without blocking. Each operation under way of an actor counts as a thread of it. */
   virtual OperationPtr read_async(const std::string& path, std::int64_t bytes = REST, const How& how = {}) = 0;
   virtual OperationPtr write_async(const std::string& path, std::int64_t bytes, const How& how = {})       = 0;
   virtual OperationPtr fsync_async(const std::string& path)                                                = 0;
   virtual OperationPtr sync_async()                                                                        = 0;
+  virtual OperationPtr run_async(const std::string& operation)                                             = 0;
 
   /** Removes a file, cuts it or makes it larger, lets all clean pages leave. */
   virtual void unlink(const std::string& path)                         = 0;
@@ -137,6 +150,14 @@ public:
   virtual void allocate(std::int64_t bytes)    = 0;
   virtual void free(std::int64_t bytes = REST) = 0;
 
+  /** The priority of the calling actor's requests to disks from now on, as ionice prints it: "idle", "best-effort 0", ... */
+  virtual void set_priority(const std::string& ionice) = 0;
+  /** The seed of the random calls of patterns; 0 without it. */
+  virtual void set_seed(std::uint64_t seed) = 0;
+
+  /** How long the operations took that have ended: those of actors of this name, on this file, of this kind ("read", "write", "fsync", ...).
+   * Empty is any. */
+  virtual Latency latency(const std::string& actor = "", const std::string& path = "", const std::string& operation = "") = 0;
   virtual Levels levels()                          = 0;
   virtual FileLevels file(const std::string& path) = 0;
 };

@@ -120,6 +120,40 @@ OperationPtr Cache::sync_async()
   return begin({PAGECAST_SYNC, "", 0, 0, 0, 0});
 }
 
+OperationPtr Cache::run_async(const std::string& operation)
+{
+  aid_t actor = caller();
+  return simcall_answered([this, actor, &operation] {
+    std::uint32_t task = idle_task(actor);
+    check(pagecast_begin_text(handle_, sg4::Engine::get_clock(), task, operation.c_str()));
+    return under_way(task);
+  });
+}
+
+void Cache::set_priority(const std::string& ionice)
+{
+  aid_t actor = caller();
+  simcall_answered([&] {
+    idle_task(actor);
+    for (std::uint32_t task : tasks_[actor])
+      check(pagecast_set_priority(handle_, task, ionice.c_str()));
+    priorities_[actor] = ionice;
+  });
+}
+
+void Cache::set_seed(std::uint64_t seed)
+{
+  simcall_answered([&] { check(pagecast_set_seed(handle_, seed)); });
+}
+
+Latency Cache::latency(const std::string& actor, const std::string& path, const std::string& operation)
+{
+  auto any = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+  pagecast_latency latency;
+  simcall_answered([&] { check(pagecast_get_latency(handle_, any(actor), any(path), any(operation), &latency)); });
+  return {latency.count, latency.bytes, latency.mean_s, latency.p50_s, latency.p90_s, latency.p99_s, latency.p99_9_s, latency.max_s};
+}
+
 void Cache::unlink(const std::string& path)
 {
   begin({PAGECAST_UNLINK, path.c_str(), 0, 0, 0, 0})->wait();
@@ -176,6 +210,11 @@ OperationPtr Cache::begin(const pagecast_operation& operation)
 OperationPtr Cache::begin_in_maestro(std::uint32_t task, const pagecast_operation& operation)
 {
   check(pagecast_begin(handle_, sg4::Engine::get_clock(), task, &operation));
+  return under_way(task);
+}
+
+OperationPtr Cache::under_way(std::uint32_t task)
+{
   auto under_way    = std::make_shared<Under_way>();
   operations_[task] = under_way;
   touch();
@@ -190,8 +229,12 @@ std::uint32_t Cache::idle_task(aid_t actor)
     if (not operations_.count(task))
       return task;
   std::uint32_t task;
-  check(pagecast_add_task(handle_, &task));
+  auto name = sg4::Actor::by_pid(actor)->get_name();
+  check(pagecast_add_named_task(handle_, name.c_str(), &task));
   tasks.push_back(task);
+  auto priority = priorities_.find(actor);
+  if (priority != priorities_.end())
+    check(pagecast_set_priority(handle_, task, priority->second.c_str()));
   return task;
 }
 
@@ -207,6 +250,7 @@ void Cache::forget(aid_t actor)
       remove(task);
   }
   tasks_.erase(tasks);
+  priorities_.erase(actor);
 }
 
 void Cache::remove(std::uint32_t task)
@@ -271,7 +315,8 @@ void Cache::done(const pagecast_order& order)
   const double* parts_s = order.parts_s;
   under_way->end({parts_s[PAGECAST_CPU_COPY], parts_s[PAGECAST_PAGE_ALLOCATION], parts_s[PAGECAST_DEVICE_READ],
                   parts_s[PAGECAST_DEVICE_WRITE], parts_s[PAGECAST_QUEUEING], parts_s[PAGECAST_THROTTLED],
-                  parts_s[PAGECAST_RECLAIM], order.from_cache, order.from_device});
+                  parts_s[PAGECAST_RECLAIM], parts_s[PAGECAST_JOURNAL], parts_s[PAGECAST_SLEEP], parts_s[PAGECAST_WAIT],
+                  order.from_cache, order.from_device});
 }
 
 void Cache::ended(std::uint64_t number, const sg4::Activity* activity)

@@ -25,6 +25,10 @@ public:
   OperationPtr write_async(const std::string& path, std::int64_t bytes, const How& how) override;
   OperationPtr fsync_async(const std::string& path) override;
   OperationPtr sync_async() override;
+  OperationPtr run_async(const std::string& operation) override;
+  void set_priority(const std::string& ionice) override;
+  void set_seed(std::uint64_t seed) override;
+  Latency latency(const std::string& actor, const std::string& path, const std::string& operation) override;
   void unlink(const std::string& path) override;
   void truncate(const std::string& path, std::int64_t size) override;
   void drop_caches() override;
@@ -55,6 +59,8 @@ public:
 private:
   OperationPtr begin(const pagecast_operation& operation);
   OperationPtr begin_in_maestro(std::uint32_t task, const pagecast_operation& operation);
+  /** The operation that a task has just begun. */
+  OperationPtr under_way(std::uint32_t task);
   void check(pagecast_status status) const;
   /** Something has happened to it: it is to be advanced when SimGrid has shared its resources. */
   void touch();
@@ -78,6 +84,8 @@ private:
   std::unordered_map<std::uint32_t, std::shared_ptr<Under_way>> operations_;
   /** The tasks of each actor: one, and more if it has done several things at once. */
   std::unordered_map<aid_t, std::vector<std::uint32_t>> tasks_;
+  /** What actors have said of their requests. */
+  std::unordered_map<aid_t, std::string> priorities_;
   /** Tasks under way whose actors are no more. */
   std::set<std::uint32_t> orphans_;
   /** Those that are complete at this instant. The cache hears of them in the order in which they were started, whatever that of

@@ -22,6 +22,33 @@ static void writes_and_reads()
   CHECK(cache.levels().cached == 0);
 }
 
+/** A database beside a backup: calls of a pattern, their percentiles, and an operation without a call of its own. */
+static void percentiles()
+{
+  auto& cache = PageCache::here();
+  auto backup = cache.write_async("/scratch/backup", GB, [] {
+    pagecast::How how;
+    how.call_bytes = 1'000'000;
+    return how;
+  }());
+  auto database = cache.run("read = '/scratch/a', call = '4 KiB', for = '1 s', rate_iops = 100, pattern = { random = 'uniform', depth = 4 }");
+  CHECK(near(now(), 1) && database.sleep_s > 0.5);
+  backup->wait();
+  auto reads = cache.latency("", "/scratch/a", "read");
+  CHECK(reads.count == 100 && reads.bytes == 409'600);
+  CHECK(reads.p50_s > 0 && reads.p50_s <= reads.p90_s && reads.p90_s <= reads.p99_s && reads.p99_s <= reads.max_s);
+  CHECK(reads.mean_s > 0 && reads.mean_s <= reads.max_s);
+  CHECK(cache.latency("program", "/scratch/backup").count == 1 && cache.latency("nobody").count == 0);
+  CHECK(cache.latency().count == 101);
+  cache.set_priority("idle");
+  cache.set_seed(7);
+  cache.run("fadvise = '/scratch/a', advice = 'dontneed'");
+  CHECK(cache.file("/scratch/a").cached == 0);
+  CHECK(is_refused(PAGECAST_BAD_OPERATION, [&] { cache.run("compute = '1 s'"); }));
+  CHECK(is_refused(PAGECAST_BAD_OPERATION, [&] { cache.run("reed = '/scratch/a'"); }));
+  CHECK(is_refused(PAGECAST_BAD_OPERATION, [&] { cache.set_priority("fast"); }));
+}
+
 /** Operations of one actor overlap; the disk is shared as SimGrid shares it, also with others who use it without a cache. */
 static void several_at_once()
 {
@@ -350,6 +377,7 @@ int main(int argc, char** argv)
   const std::map<std::string, Case> cases = {
       {"writes-and-reads", {writes_and_reads}},
       {"several-at-once", {several_at_once}},
+      {"percentiles", {percentiles}},
       {"over-the-network", {over_the_network, "kernel"}},
       {"at-the-slower-rate", {at_the_slower_rate, "kernel"}},
       {"readers-share", {readers_share, "kernel"}},

@@ -224,7 +224,7 @@ def _few(lines: Iterator[str]) -> Iterator[str]:
     """Give the first lines, and how many more there are: a scenario may have thousands of hosts."""
     yield from islice(lines, _MOST_LINES)
     if more := sum(1 for _ in lines):
-        yield f"… and {more:,} more such notes."
+        yield f"… and {more:,} more such {'note' if more == 1 else 'notes'}."
 
 
 def _disk_of(hosts: Mapping[str, _Host], host: str, path: str) -> tuple[str, str] | None:

@@ -354,7 +354,7 @@ def load_scenario(
     if form is not None:
         if machine is None and not is_run:
             raise ScenarioError(
-                f"{shown(name)}: is a workload ({form}), and no machine is given; add --machine FILE, "
+                f"{shown(name)}: a workload ({form}) needs a machine; add --machine FILE, "
                 "or a name of `pagecast machine list`"
             )
         return Scenario.from_workload(name, machine=machine, reading=reading, set=overrides)

@@ -36,8 +36,9 @@ def conclusion(description: Description) -> list[str]:
     if totals["requests"] == 0:
         return ["Nothing is read or written."]
     lines = [
-        f"{totals['reads']:,} reads of {format_bytes(totals['read_bytes'])} and {totals['writes']:,} writes "
-        f"of {format_bytes(totals['written_bytes'])}, by {_count(totals['all_processes'], 'process', 'es')}, "
+        f"{_count(totals['reads'], 'read', 's')} of {format_bytes(totals['read_bytes'])} and "
+        f"{_count(totals['writes'], 'write', 's')} of {format_bytes(totals['written_bytes'])}, "
+        f"by {_count(totals['all_processes'], 'process', 'es')}, "
         f"to {_count(totals['all_files'], 'file', 's')}{_in_time(totals['duration_s'])}."
     ]
     shares = [f"{100 * share:.3g} % {name}" for name, share in description.shares.items() if share > 0]

@@ -10,6 +10,6 @@ if find_spec("simpy") is None:
 
 from pagecast.simpy.cache import PageCache
 from pagecast.simpy.served import Request, Serve
-from pagecast.simpy.state import FileState, Memory, Outcome
+from pagecast.simpy.state import FileState, Latency, Memory, Outcome
 
-__all__ = ["FileState", "Memory", "Outcome", "PageCache", "Request", "Serve"]
+__all__ = ["FileState", "Latency", "Memory", "Outcome", "PageCache", "Request", "Serve"]

@@ -15,7 +15,7 @@ from pagecast.arguments import check_mapping, check_name, check_number, check_ty
 from pagecast.errors import ArgumentTypeError, ScenarioError, SimulationError
 from pagecast.simpy.clock import clock_of
 from pagecast.simpy.served import Serve, ServedDisk, Transfer
-from pagecast.simpy.state import FileState, Memory, Outcome
+from pagecast.simpy.state import FileState, Latency, Memory, Outcome
 
 __all__ = ["PageCache"]
 
@@ -63,6 +63,8 @@ class PageCache:
         The most that a disk of the model's own is asked at once.
     units_per_s : float
         How many units of the environment's time are a second: 1000 if it counts milliseconds.
+    seed : int
+        Of the random calls of patterns.
 
     Raises
     ------
@@ -90,6 +92,7 @@ class PageCache:
         disks: Mapping[str, Serve] | None = None,
         request_bytes: int = 4 * 2**20,
         units_per_s: float = 1.0,
+        seed: int = 0,
     ) -> None:
         check_type("env", env, Environment, "simpy.Environment()")
         check_type("machine", machine, _core.Machine, "pagecast.load_machine(...)")
@@ -102,6 +105,7 @@ class PageCache:
         self._env = env
         self._born = env.now
         self._core = _core.PageCache(machine, check_name("model", model), options=model_options(options))
+        self._core.set_seed(check_whole("seed", seed, least=0, most=2**64 - 1))
         for path, file in check_mapping("files", files, "{'/data/in': 20e9}").items():
             self._add_file(path, file if isinstance(file, File) else File(size_bytes=file))
         self._disks = _core.Disks(machine)
@@ -223,7 +227,7 @@ class PageCache:
         return self.do(_core.free(size_bytes))
 
     def do(self, operation: _core.Operation) -> Operating:
-        """Do any operation of `pagecast` that is about files, the page cache or memory.
+        """Do any operation of `pagecast` that is about files, the page cache or memory, patterns too.
 
         Parameters
         ----------
@@ -238,10 +242,45 @@ class PageCache:
         Raises
         ------
         ScenarioError
-            When it begins: the operation is the model's own, such as computing and waiting.
+            When it begins: the operation is the model's own, such as computing and waiting, or is begun as
+            only processes of a scenario do it (`asynchronous`, `not_before`).
         """
         check_type("operation", operation, _core.Operation, "pagecast.read(...)")
         return self._carried_out(operation)
+
+    def set_priority(self, ionice: str) -> None:
+        """Give the SimPy process's requests to disks a priority from now on.
+
+        Parameters
+        ----------
+        ionice : str
+            As `ionice` prints it: "idle", or "realtime" or "best-effort" and a level from 0 (best) to 7.
+            Disks with a scheduler that minds it look at it.
+
+        Raises
+        ------
+        ScenarioError
+            No such priority.
+        """
+        self._come_to_now()
+        if not self._core.set_priority(self._task().number, check_name("ionice", ionice)):
+            raise ScenarioError(
+                f"ionice={ionice!r}: must be 'idle', or 'realtime' or 'best-effort' and a level from 0 to 7"
+            )
+
+    def latency(self) -> list[Latency]:
+        """Give how long the operations took that have ended, as the table `latency` of a result.
+
+        Returns
+        -------
+        list of Latency
+            A row for each name of a process, file and kind. SimPy names a process after its generator
+            function.
+        """
+        return [
+            Latency(process, path, operation, count, size_bytes, *times)
+            for process, path, operation, count, size_bytes, times in self._core.latencies()
+        ]
 
     def memory(self) -> Memory:
         """Give the content of the memory now.
@@ -370,7 +409,7 @@ class PageCache:
             )
         task = self._tasks.get(process)
         if task is None:
-            task = _Task(self._core.add_task())
+            task = _Task(self._core.add_task(process.name))
             self._tasks[process] = self._by_number[task.number] = task
             process.callbacks.append(lambda _: self._leave(process))
         return task

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FileState", "Memory", "Outcome"]
+__all__ = ["FileState", "Latency", "Memory", "Outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,39 @@ class Outcome:
     def duration_s(self) -> float:
         """From its start to its end."""
         return self.end_s - self.start_s
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long the operations of one kind took, of the SimPy processes of one name on one file.
+
+    Attributes
+    ----------
+    process : str or None
+        The name of the processes; None if there are too many rows for each to have its own.
+    path : str or None
+        The file, if there is one.
+    operation : str
+        "read", "write", "fsync", ...
+    count, bytes : int
+        How many there were, a pattern by its calls, and the bytes that they moved.
+    mean_s, max_s : float
+        The mean, and the longest.
+    p50_s, p90_s, p99_s, p99_9_s : float
+        So many percent of them took no longer, to a thousandth: the columns of `pagecast.Result.latency`.
+    """
+
+    process: str | None
+    path: str | None
+    operation: str
+    count: int
+    bytes: int
+    mean_s: float
+    p50_s: float
+    p90_s: float
+    p99_s: float
+    p99_9_s: float
+    max_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,7 +203,7 @@ def test_the_outcome_is_printed_reported_and_json(folder, tmp_path):
     assert (tmp_path / "report.html").read_text().count("<svg") == 2
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
     assert [row["experiment"] for row in document["rows"]] == ["throughput"] * 4 + ["foreground"]
-    assert "Before the law, on Linux 3.1, 1 cases (" in " ".join(conclusion(outcome))
+    assert "Before the law, on Linux 3.1, 1 case (" in " ".join(conclusion(outcome))
     assert document["events"][0]["task_ratelimit_pages_per_s"] == 15898
 
 

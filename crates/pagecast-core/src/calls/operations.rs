@@ -11,7 +11,7 @@ use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
 use crate::machine::{Host, Machine, MountSource, version_name};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern};
+use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern, PatternCall};
 
 /// A task with all that its calls see and change.
 pub(crate) struct Caller<'c, M> {
@@ -75,7 +75,8 @@ pub(crate) fn check_fits<M: Deref<Target = Machine>>(
     file: FileId,
     size: Bytes,
 ) -> Result<(), CallError> {
-    let needed = size.saturating_sub(files.size(file).max(files.reserved(file)));
+    // Of writes under way at once each has its own bytes.
+    let needed = size.saturating_sub(files.taken(file).max(files.reserved(file)));
     if needed <= files.free(file) {
         return Ok(());
     }
@@ -329,13 +330,14 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         action: &Action,
         fd: Option<Fd>,
         pattern: &Pattern,
+        flags: OpenFlags,
     ) -> Result<(Located, OpenFlags), CallError> {
         let file = match fd {
             Some(fd) => self.file_behind(fd, action)?,
             None => self.file_of(action)?,
         };
         let open = fd.and_then(|fd| self.descriptors.get(fd));
-        let flags = open.map_or_else(|| self.task.flags(file.file), |open| open.flags);
+        let flags = open.map_or_else(|| self.task.flags(file.file), |open| open.flags).union(flags);
         let Pattern { ref path, offset, range, bytes, call, write_share, .. } = *pattern;
         let rest = |of: Option<Bytes>| of.map_or(0, |of| of.0 % call.0.max(1));
         let all = (write_share > 0.0).then(|| pattern.range_within(self.files.size(file.file)));
@@ -359,22 +361,35 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         Ok((file, flags))
     }
 
-    /// Returns the next step of a read that is a call of a pattern.
-    pub(crate) fn read_of_pattern(
-        &self,
+    /// Puts a call of a pattern where it begins: a write with O_APPEND at the end of the file.
+    pub(crate) fn placed(&self, file: Located, mut call: PatternCall, flags: OpenFlags) -> PatternCall {
+        if call.is_write && flags.has(OpenFlag::Append) {
+            call.offset = self.files.taken(file.file).0;
+        }
+        call
+    }
+
+    /// Returns the next step of a call of a pattern.
+    pub(crate) fn call_of_pattern(
+        &mut self,
         file: Located,
-        span: &Span,
+        PatternCall { offset, bytes, is_write }: PatternCall,
         flags: OpenFlags,
     ) -> Result<Wants, CallError> {
+        let span = Span { offset, bytes, piece: bytes };
+        if is_write {
+            self.take_room(file, &span, flags)?;
+            return Ok(self.write(file, &span, flags));
+        }
         let size = self.files.size(file.file);
-        if span.offset.saturating_add(span.bytes.0) > size.0 {
+        if offset.saturating_add(bytes.0) > size.0 {
             let path = self.files.path(file.file).clone();
-            return Err(CallError::BeyondEnd { path, span: *span, size });
+            return Err(CallError::BeyondEnd { path, span, size });
         }
         if !flags.is_direct() {
-            self.check_room(span.bytes, Bytes::ZERO)?;
+            self.check_room(bytes, Bytes::ZERO)?;
         }
-        Ok(self.read(file, span, flags, false))
+        Ok(self.read(file, &span, flags, false))
     }
 
     /// Tells the policy how a file is used.

@@ -143,6 +143,11 @@ pub enum EmbedError {
     /// An operation that is the other simulator's own.
     #[error("`{0}` is nothing that a page cache does inside another simulator")]
     NotOurs(&'static str),
+    /// What only the engine of scenarios does.
+    #[error(
+        "`{0}` is for processes of a scenario; inside another simulator each operation under way is a task's own, which begins when the simulator says so, with a path"
+    )]
+    OfScenarios(&'static str),
     /// An operation outside the model.
     #[error("model `{model}` {what}; {remedy}")]
     NoAnswer {

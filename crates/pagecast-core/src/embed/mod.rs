@@ -18,8 +18,10 @@
 //! A task that is killed, or that its program no longer waits for, keeps its operation: as a thread that waits in the kernel, it cannot be
 //! removed before [`Order::Done`]. Linux itself breaks a killed read or write off at its next page.
 //!
-//! Left out: a server's page cache behind a mount of another host, streams of a library, mappings and copies from file to
-//! file, operations that are broken off, events and timelines.
+//! A pattern of calls is one operation: its calls begin here, one after the other or several at once, as those of a process of a scenario.
+//!
+//! Left out: a server's page cache behind a mount of another host, streams of a library, mappings and copies from file to file,
+//! descriptors, operations that are broken off, events and timelines. Of operations that overlap each is a task's own.
 //!
 //! ```
 //! use pagecast_core::embed::{Order, PageCache, Rate};
@@ -33,7 +35,7 @@
 //!     mount."/data" = { disk = "ssd" }
 //! "#;
 //! let mut cache = PageCache::from_toml(machine, "no-cache", &[], "".as_ref(), "".as_ref())?;
-//! let task = cache.add_task();
+//! let task = cache.add_task("writer");
 //! let write = Action::Write { path: "/data/f".into(), offset: None, bytes: Bytes(1_000_000_000), call: None, vector: 1 };
 //! cache.begin(Nanos::ZERO, task, &write)?;
 //! let [Order::Start { transfer, bytes, .. }] = cache.orders().collect::<Vec<_>>()[..] else { panic!("a disk of 500 MB/s is asked") };
@@ -45,39 +47,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod counted;
 mod disks;
 mod error;
 mod operations;
 mod orders;
+mod patterns;
+mod tasks;
 mod transfers;
 
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
+use self::counted::Counted;
+pub use self::counted::LatencyRow;
 pub use self::disks::Disks;
 pub use self::error::EmbedError;
 pub use self::orders::{Direction, Order, Rate, TaskId, TransferId};
+use self::tasks::Tasks;
 use self::transfers::Transfers;
-use crate::calls::{self, Anonymous, Descriptors};
+use crate::calls::{Anonymous, Descriptors};
 use crate::error::ScenarioError;
 use crate::fs::Namespace;
 use crate::machine::{Host, Machine, MountSource};
 use crate::policy::{
-    Actions, Call, Command, FileId, ModelOptions, OperationId, OptionValue, Options, Policy, Refusal,
-    Request, Setting, registry,
+    Actions, Call, Command, ModelOptions, OperationId, OptionValue, Options, Policy, Refusal, Request,
+    Setting, registry,
 };
 use crate::result::MemoryLevels;
 use crate::scenario;
-use crate::units::{Bytes, Nanos, earlier};
-
-/// A task, and what it does.
-#[derive(Clone, Debug, Default)]
-struct TaskState {
-    is_busy: bool,
-    calls: calls::Task,
-    /// The file that its write makes larger, and how large.
-    grows: Option<(FileId, Bytes)>,
-}
+use crate::units::{Nanos, earlier};
 
 /// So late may a call be: clocks of other simulators are floating-point numbers.
 const TOLERANCE: Nanos = Nanos(1_000);
@@ -91,9 +91,15 @@ pub struct PageCache {
     devices: Vec<Arc<str>>,
     transfers: Transfers,
     actions: Actions,
-    tasks: Vec<Option<TaskState>>,
-    /// Numbers of tasks that are no more.
-    vacant: Vec<u32>,
+    tasks: Tasks,
+    /// Of the random numbers of patterns.
+    seed: u64,
+    counted: Counted,
+    /// Tasks in a pattern that go on now, and those that go on later.
+    ready: VecDeque<TaskId>,
+    sleepers: BTreeSet<(Nanos, TaskId)>,
+    /// Why a call of a pattern could not be done.
+    failure: Option<EmbedError>,
     /// Anonymous memory of all tasks.
     anonymous: Anonymous,
     descriptors: Descriptors,
@@ -143,8 +149,12 @@ impl PageCache {
             devices,
             transfers,
             actions: Actions::default(),
-            tasks: Vec::new(),
-            vacant: Vec::new(),
+            tasks: Tasks::default(),
+            seed: 0,
+            counted: Counted::default(),
+            ready: VecDeque::new(),
+            sleepers: BTreeSet::new(),
+            failure: None,
             anonymous: Anonymous::default(),
             descriptors: Descriptors::default(),
             resumes: Vec::new(),
@@ -152,6 +162,11 @@ impl PageCache {
             now: Nanos::ZERO,
             next: None,
         })
+    }
+
+    /// The seed of the random numbers of patterns; 0 without it, as in a simulation of ours.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
     }
 
     /// The names of the disks; orders refer to them by index.
@@ -195,11 +210,14 @@ impl PageCache {
 
     /// When [`Self::advance`] is to be called at the latest, if nothing else happens: now, as long as there are orders.
     pub fn next_call(&mut self) -> Option<Nanos> {
-        if !self.resumes.is_empty() || !self.orders.is_empty() {
+        if !self.resumes.is_empty() || !self.orders.is_empty() || !self.ready.is_empty() {
             return Some(self.now);
         }
-        let Self { policy, transfers, .. } = self;
-        let next = self.next.get_or_insert_with(|| earlier(policy.next_call(), transfers.next_event()));
+        let Self { policy, transfers, sleepers, .. } = self;
+        let next = self.next.get_or_insert_with(|| {
+            let woken = sleepers.first().map(|&(time, _)| time);
+            earlier(woken, earlier(policy.next_call(), transfers.next_event()))
+        });
         next.map(|next| next.max(self.now))
     }
 
@@ -250,7 +268,7 @@ impl PageCache {
         self.next = None;
     }
 
-    /// What is due now: copies that have ended, what has given way, and the call that the policy has asked for.
+    /// What is due now: copies that have ended, what has given way, the call that the policy has asked for, and calls of patterns.
     fn wake(&mut self) -> Result<(), EmbedError> {
         for completion in self.transfers.copied(self.now) {
             self.actions.release(completion.flow);
@@ -262,7 +280,7 @@ impl PageCache {
         if self.policy.next_call().is_some_and(|due| due <= self.now) {
             self.call(|policy, now, out| policy.advance(now, &[], out))?;
         }
-        Ok(())
+        self.go_on_with_patterns()
     }
 
     /// Tells the policy all new rates.
@@ -302,7 +320,7 @@ impl PageCache {
                 self.actions.release(flow);
             }
             Command::Done(OperationId::NOBODY, _) => {}
-            Command::Done(operation, outcome) => self.done(TaskId(operation.0), outcome),
+            Command::Done(operation, outcome) => self.ended(TaskId(operation.0), outcome),
             Command::Refuse(_, Refusal { what, remedy }) => {
                 return Err(EmbedError::NoAnswer { model: self.model.clone(), what, remedy });
             }

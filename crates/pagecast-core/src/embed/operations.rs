@@ -2,24 +2,32 @@
 
 use std::sync::Arc;
 
-use super::{EmbedError, Order, PageCache, TaskId, TaskState};
+use super::counted::Begun;
+use super::{EmbedError, Order, PageCache, TaskId};
 use crate::calls::{self, CallError, Caller, Wants};
 use crate::fs::Located;
 use crate::machine::Machine;
 use crate::policy::{Call, OperationId, Outcome};
 use crate::result::FileLevels;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, OpenFlags};
+use crate::workload::{Action, IoPriority, OpenFlags, Operation};
 
 impl PageCache {
-    /// A new task.
-    pub fn add_task(&mut self) -> TaskId {
-        let at = self.vacant.pop().unwrap_or(self.tasks.len() as u32);
-        if at as usize == self.tasks.len() {
-            self.tasks.push(None);
-        }
-        self.tasks[at as usize] = Some(TaskState::default());
-        TaskId(at)
+    /// A new task. Its name may be empty, and several may have the same: they are one process in [`Self::latencies`].
+    pub fn add_task(&mut self, name: &str) -> TaskId {
+        let name = self.counted.name(name);
+        let number = self.counted.next_of(name);
+        self.tasks.add(name, number)
+    }
+
+    /// Gives the requests of a task to disks a priority (`ioprio_set`).
+    ///
+    /// # Errors
+    /// There is no such task.
+    pub fn set_priority(&mut self, task: TaskId, priority: IoPriority) -> Result<(), EmbedError> {
+        self.tasks.of_others(task)?;
+        self.policy.set_ioprio(OperationId(task.0), priority);
+        Ok(())
     }
 
     /// The task is no more; its anonymous memory is given back. Its number may be used again.
@@ -29,11 +37,11 @@ impl PageCache {
     pub fn remove_task(&mut self, now: Nanos, task: TaskId) -> Result<(), EmbedError> {
         self.check_time(now)?;
         self.check_not_late(now)?;
-        self.idle(task)?;
+        self.tasks.idle(task)?;
         self.come_to(now);
         let bytes = self.caller(task).give_memory_back(None);
-        self.tasks[task.0 as usize] = None;
-        self.vacant.push(task.0);
+        self.policy.set_ioprio(OperationId(task.0), IoPriority::default());
+        self.tasks.remove(task);
         if bytes == Bytes::ZERO {
             return Ok(());
         }
@@ -105,6 +113,25 @@ impl PageCache {
         self.begin_with(now, task, action, OpenFlags::default())
     }
 
+    /// The same of an operation of a scenario.
+    ///
+    /// # Errors
+    /// As [`Self::begin`]; one that is asynchronous by itself, or has a descriptor or a time of its own.
+    pub fn begin_operation(
+        &mut self,
+        now: Nanos,
+        task: TaskId,
+        operation: &Operation,
+    ) -> Result<(), EmbedError> {
+        let what = match operation {
+            Operation { depth: Some(_), .. } => "depth",
+            Operation { not_before: Some(_), .. } => "not_before",
+            Operation { fd: Some(_), .. } => "fd",
+            _ => return self.begin(now, task, &operation.action),
+        };
+        Err(EmbedError::OfScenarios(what))
+    }
+
     /// The same, with flags of a read or write besides those with which the task has opened the file.
     ///
     /// # Errors
@@ -118,13 +145,17 @@ impl PageCache {
     ) -> Result<(), EmbedError> {
         self.check_time(now)?;
         self.check_not_late(now)?;
-        self.idle(task)?;
+        self.tasks.idle(task)?;
+        if let Action::Pattern(pattern) = action {
+            return self.begin_pattern(now, task, action, pattern, flags);
+        }
         let begun = self.caller(task).begin(action, None, flags);
-        // A pattern has the name of what its calls do.
-        let name = if matches!(action, Action::Pattern(_)) { "pattern" } else { action.name() };
-        let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(name))?;
+        let begun = self.told(begun)?.ok_or(EmbedError::NotOurs(action.name()))?;
         self.come_to(now);
-        let state = self.task_mut(task);
+        let path = self.counted.path(action.path());
+        let state = self.tasks.get_mut(task);
+        state.operations += 1;
+        state.begun = Some(Begun { operation: action.name(), path, bytes: begun.bytes, start: now });
         if let Some(located) = begun.file.filter(|_| action.writes_bytes()) {
             state.grows = Some((located.file, Bytes(begun.offset) + begun.bytes));
         }
@@ -142,8 +173,9 @@ impl PageCache {
     }
 
     /// A task with what its calls see and change.
-    fn caller(&mut self, task: TaskId) -> Caller<'_, Arc<Machine>> {
-        let state = self.tasks[task.0 as usize].as_mut().expect("a task is there as long as its operation");
+    pub(super) fn caller(&mut self, task: TaskId) -> Caller<'_, Arc<Machine>> {
+        let owner = self.tasks.get(task).of;
+        let state = self.tasks.get_mut(owner);
         Caller {
             files: &mut self.files,
             policy: &*self.policy,
@@ -158,33 +190,31 @@ impl PageCache {
     }
 
     /// Says in the words of this module what was refused.
-    fn told<T>(&self, result: Result<T, CallError>) -> Result<T, EmbedError> {
+    pub(super) fn told<T>(&self, result: Result<T, CallError>) -> Result<T, EmbedError> {
         result.map_err(|error| EmbedError::of_call(error, self.host()))
+    }
+
+    /// What a task has asked the policy for has been done.
+    pub(super) fn ended(&mut self, task: TaskId, outcome: Outcome) {
+        if self.tasks.get(task).call.is_some() {
+            self.end_call(task, outcome);
+        } else {
+            self.done(task, outcome);
+        }
     }
 
     /// The operation of a task is over.
     pub(super) fn done(&mut self, task: TaskId, outcome: Outcome) {
-        let grows = {
-            let state = self.task_mut(task);
-            state.is_busy = false;
-            state.grows.take()
-        };
+        let state = self.tasks.get_mut(task);
+        state.is_busy = false;
+        let (name, begun, grows) = (state.name, state.begun.take(), state.grows.take());
+        if let Some(begun) = begun {
+            self.counted.operation(name, &begun, self.now, &outcome);
+        }
         if let Some((file, size)) = grows {
             self.files.grow(file, size);
         }
         self.orders.push(Order::Done { task, outcome });
-    }
-
-    fn idle(&self, task: TaskId) -> Result<&TaskState, EmbedError> {
-        match self.tasks.get(task.0 as usize) {
-            Some(Some(state)) if state.is_busy => Err(EmbedError::Busy(task.0)),
-            Some(Some(state)) => Ok(state),
-            _ => Err(EmbedError::NoSuchTask(task.0)),
-        }
-    }
-
-    fn task_mut(&mut self, task: TaskId) -> &mut TaskState {
-        self.tasks[task.0 as usize].as_mut().expect("a task is there as long as its operation")
     }
 
     fn locate(&mut self, path: &Arc<str>) -> Result<Located, EmbedError> {

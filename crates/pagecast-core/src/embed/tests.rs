@@ -1,5 +1,8 @@
 //! Checks that another simulator, played by a network of disks alone, gives the result of our own engine.
 
+mod block_layer;
+mod patterns;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -9,7 +12,7 @@ use crate::policy::registry::MODELS;
 use crate::policy::{DeviceId, Outcome};
 use crate::result::Part;
 use crate::scenario::Scenario;
-use crate::units::earlier;
+use crate::units::{Bytes, earlier};
 use crate::workload::{Action, Buffer, OpenFlag, OpenFlags, Program};
 use crate::{Settings, simulate};
 
@@ -33,10 +36,14 @@ impl Other {
         for file in &scenario.files {
             cache.add_file(Nanos::ZERO, &file.path, file.size, file.cached, file.dirty).unwrap();
         }
+        let tasks: Vec<_> = scenario.processes.iter().map(|each| cache.add_task(&each.name)).collect();
+        for (each, &task) in scenario.processes.iter().zip(&tasks) {
+            cache.set_priority(task, each.ioprio).unwrap();
+        }
         let programs: Vec<_> = scenario.processes.iter().map(|each| each.program.start().unwrap()).collect();
         let wakes = scenario.processes.iter().enumerate().map(|(at, each)| Reverse((each.start, at)));
         Self {
-            tasks: programs.iter().map(|_| cache.add_task()).collect(),
+            tasks,
             begun: vec![Nanos::ZERO; programs.len()],
             cache,
             disks: Disks::new(&scenario.machine.hosts[0]),
@@ -52,7 +59,7 @@ impl Other {
         loop {
             self.obey();
             let next = earlier(self.disks.next_event(), self.wakes.peek().map(|Reverse((time, _))| *time));
-            if next.is_none() && self.cache.tasks.iter().flatten().all(|task| !task.is_busy) {
+            if next.is_none() && self.cache.tasks.all_idle() {
                 return self;
             }
             self.now = earlier(next, self.cache.next_call()).expect("something is under way");
@@ -366,7 +373,7 @@ fn read(path: &str, bytes: u64) -> Action {
 #[test]
 fn wrong_calls_are_refused_and_change_nothing() {
     let mut cache = small("no-cache");
-    let (task, none) = (cache.add_task(), TaskId(7));
+    let (task, none) = (cache.add_task("task"), TaskId(7));
     assert_eq!(cache.devices(), [Arc::from("ssd")]);
     let transfer = |number| Rate { transfer: TransferId(number), bytes_per_s: 1.0 };
     let nanos = Nanos(5_000_000_000);
@@ -414,18 +421,18 @@ fn a_call_that_is_left_out_is_noticed() {
 #[test]
 fn memory_of_a_task_that_is_no_more_is_free() {
     let mut cache = small("kernel");
-    let task = cache.add_task();
+    let task = cache.add_task("task");
     cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: Bytes(1 << 30) }).unwrap();
     assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes(1 << 30));
     assert!(matches!(cache.orders().collect::<Vec<_>>()[..], [Order::Done { .. }]));
     cache.remove_task(Nanos::ZERO, task).unwrap();
     assert_eq!(cache.levels(Nanos::ZERO).unwrap().anonymous, Bytes::ZERO);
-    assert_eq!(cache.add_task(), task);
+    assert_eq!(cache.add_task("task"), task);
     for _ in 0..3 {
         cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: Bytes(40 << 30) }).unwrap();
         assert_eq!(cache.orders().count(), 1);
         cache.remove_task(Nanos::ZERO, task).unwrap();
-        assert_eq!(cache.add_task(), task);
+        assert_eq!(cache.add_task("task"), task);
     }
     let all = cache.policy.most_anonymous().expect("the kernel keeps some for itself");
     cache.begin(Nanos::ZERO, task, &Action::Allocate { bytes: all }).unwrap();
@@ -441,7 +448,7 @@ fn what_is_cached_of_a_file_is_known_and_goes_with_its_end() {
     let levels =
         |cache: &mut PageCache| cache.residency(Nanos::ZERO, &path).map(|each| (each.cached, each.dirty));
     assert_eq!(levels(&mut cache), Ok((Bytes(1 << 19), Bytes(1 << 18))));
-    let task = cache.add_task();
+    let task = cache.add_task("task");
     for (size, cached) in [(1 << 20, 1 << 19), (1 << 16, 1 << 16), (1 << 21, 1 << 16)] {
         let cut = Action::Truncate { path: path.clone(), size: Bytes(size) };
         cache.begin(Nanos::ZERO, task, &cut).unwrap();
@@ -453,7 +460,7 @@ fn what_is_cached_of_a_file_is_known_and_goes_with_its_end() {
 #[test]
 fn levels_are_those_of_an_instant_between_calls() {
     let mut cache = small("kernel");
-    let task = cache.add_task();
+    let task = cache.add_task("task");
     cache.begin(Nanos::ZERO, task, &write(100_000_000)).unwrap();
     cache.advance(Nanos::ZERO, &[]).unwrap();
     let half = Nanos(cache.next_call().expect("a copy ends").0 / 2);
@@ -493,7 +500,7 @@ fn a_transfer_ends_when_it_is_told_and_never_before() {
     for action in [write(1_000), read("/data/in", 1_000)] {
         let mut cache = small("no-cache");
         cache.add_file(Nanos::ZERO, &"/data/in".into(), Bytes(1_000), Bytes(0), Bytes(0)).unwrap();
-        let task = cache.add_task();
+        let task = cache.add_task("task");
         cache.begin(Nanos::ZERO, task, &action).unwrap();
         let [Order::Start { transfer, .. }] = cache.orders().collect::<Vec<_>>()[..] else {
             panic!("it starts")
@@ -519,7 +526,7 @@ fn a_file_is_there_while_it_is_written_for_the_first_time() {
     let path = "/data/f".into();
     for model in MODELS {
         let mut cache = small(model);
-        let [writer, other] = [cache.add_task(), cache.add_task()];
+        let [writer, other] = [cache.add_task("task"), cache.add_task("task")];
         assert_eq!(cache.size(&path), Err(EmbedError::NoSuchFile(path.clone())));
         cache.begin(Nanos::ZERO, writer, &write(1_000_000)).unwrap();
         assert_eq!(cache.size(&path), Ok(Bytes(1_000_000)), "{model}: the size to be");
@@ -559,7 +566,7 @@ fn flags_of_a_call_are_those_of_an_open_file() {
     let machine = CLUSTER.replace("[machine]", "kernel.version = \"6.1\"");
     let mut cache =
         PageCache::from_toml(&machine, "kernel", &[], FilePath::new(""), FilePath::new("")).unwrap();
-    let task = cache.add_task();
+    let task = cache.add_task("task");
     let [direct, append, dontcache] = [OpenFlag::Direct, OpenFlag::Append, OpenFlag::DontCache].map(flags);
     let unaligned = cache.begin_with(Nanos::ZERO, task, &write(1_000), direct);
     assert!(matches!(unaligned, Err(EmbedError::Unaligned { block: Bytes(512), .. })), "{unaligned:?}");
@@ -608,7 +615,7 @@ fn a_killed_task_is_removed_when_its_operation_is_done() {
         let mut cache = small(model);
         cache.add_file(Nanos::ZERO, &"/data/in".into(), size, Bytes(1 << 20), Bytes(1 << 20)).unwrap();
         let mut disks = Disks::new(cache.host());
-        let task = cache.add_task();
+        let task = cache.add_task("task");
         cache.begin(Nanos::ZERO, task, &action).unwrap();
         let mut now = Nanos::ZERO;
         while let Err(busy) = cache.remove_task(now, task) {
@@ -628,7 +635,7 @@ fn a_file_may_come_at_any_time_with_its_pages() {
     let late: Arc<str> = "/data/late".into();
     for model in ["kernel", "wrench"] {
         let mut cache = small(model);
-        let task = cache.add_task();
+        let task = cache.add_task("task");
         cache.begin(Nanos::ZERO, task, &write(1 << 20)).unwrap();
         let mut disks = Disks::new(cache.host());
         play(&mut cache, &mut disks, Nanos(20_000_000_000));
@@ -667,11 +674,11 @@ fn play(cache: &mut PageCache, disks: &mut Disks, until: Nanos) -> Vec<Outcome> 
             }
         }
         cache.advance(now, &disks.rates(now)).unwrap();
-        let next = earlier(disks.next_event(), cache.next_call()).unwrap_or(until).max(now);
-        if now == until && next > until {
+        let next = earlier(disks.next_event(), cache.next_call());
+        if now == until && next.is_none_or(|next| next > until) {
             return outcomes;
         }
-        now = next.min(until);
+        now = next.unwrap_or(until).clamp(now, until);
         disks.completed(now).into_iter().for_each(|transfer| cache.completed(now, transfer).unwrap());
     }
 }

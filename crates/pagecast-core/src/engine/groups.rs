@@ -8,13 +8,13 @@
 use rustc_hash::FxHashMap;
 
 use super::run::Engine;
-use super::settings::{Record, Settings};
+use super::settings::Settings;
 use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
-use crate::result::{Merger, SimulationResult};
+use crate::result::{Merger, Record, SimulationResult};
 use crate::scenario::Scenario;
 use crate::stop;
 use crate::workload::{InitialFile, Process, Slots};

@@ -127,8 +127,18 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
+    /// Whether all bytes of a read are cached.
+    pub(super) fn is_cached(
+        &self,
+        at: u32,
+        file: FileId,
+        PatternCall { offset, bytes, .. }: PatternCall,
+    ) -> bool {
+        self.hosts[self.processes[at as usize].host as usize].policy.is_cached(file, offset, bytes)
+    }
+
     /// Whether an operation has ended when its submission returns, so that its process waits for it.
-    pub(super) fn is_over_when_submitted(
+    fn is_over_when_submitted(
         &self,
         at: u32,
         by: AsyncBy,
@@ -136,15 +146,8 @@ impl<N: Network> Engine<'_, N> {
         moved: Option<PatternCall>,
         is_direct: bool,
     ) -> bool {
-        match (by, moved) {
-            _ if is_direct => false,
-            (AsyncBy::Libaio, Some(_)) => true,
-            (AsyncBy::IoUring, Some(PatternCall { offset, bytes, is_write: false })) => {
-                let host = self.processes[at as usize].host as usize;
-                self.hosts[host].policy.is_cached(file, offset, bytes)
-            }
-            _ => false,
-        }
+        let is_cached = || moved.is_some_and(|moved| self.is_cached(at, file, moved));
+        by.ends_at_submission(moved.map(|moved| moved.is_write), is_direct, is_cached)
     }
 
     /// A number for an operation that a process submits now; it may take the process time.

@@ -12,7 +12,6 @@ mod groups;
 mod kiocbs;
 mod mapped;
 mod operations;
-mod patterned;
 mod patterns;
 mod processes;
 mod recorder;
@@ -30,7 +29,7 @@ mod twins;
 mod undisturbed;
 mod uneven;
 
-pub use settings::{Record, Settings};
+pub use settings::Settings;
 
 use crate::error::SimulationError;
 use crate::flow::fluid::Fluid;

@@ -4,49 +4,33 @@
 //! time from the end of a call to the end of the next one is charged to the parts of the latter, in proportion, so that the parts of the
 //! operation add up to its duration. Time without a call is sleep where a rate asks for it.
 
-use super::patterned::{CallUnderWay, Patterned};
 use super::run::Engine;
-use crate::calls::CallError;
+use crate::calls::{CallError, CallUnderWay, Next, Patterned};
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::fs::Span;
-use crate::policy::Outcome;
+use crate::policy::{FileId, Outcome};
 use crate::result::Part;
 use crate::stop;
-use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, AsyncBy, Calls, OpenFlag, Operation, PatternCall};
-
-/// The most calls under way: `aio-max-nr`, twice the entries of a ring (`IORING_MAX_ENTRIES`).
-const MOST_CALLS: u32 = 65_536;
+use crate::units::Bytes;
+use crate::workload::{Action, AsyncBy, Calls, OpenFlags, Operation, PatternCall};
 
 impl<N: Network> Engine<'_, N> {
     /// Begins a pattern.
     pub(super) fn begin_pattern(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let Action::Pattern(pattern) = &operation.action else { unreachable!("only patterns have calls") };
-        let begun = self.caller(at).begin_pattern(&operation.action, operation.fd, pattern);
-        let (file, flags) = self.blamed(at, operation.line, begun)?;
+        let begun =
+            self.caller(at).begin_pattern(&operation.action, operation.fd, pattern, OpenFlags::default());
+        let opened = self.blamed(at, operation.line, begun)?;
         let process = &self.processes[at as usize];
-        let size = self.namespace.size(file.file);
-        let patterned = Patterned {
-            file,
-            flags,
-            path: u32::MAX,
-            by: pattern.by,
-            calls: Calls::of_process(pattern, size, self.seed, &process.name, process.operations),
-            depth: pattern.depth.clamp(1, MOST_CALLS),
-            start: self.now,
-            until: pattern.time.map_or(Nanos(u64::MAX), |time| self.now + time),
-            under_way: 0,
-            told: self.now,
-            has_slept: false,
-            moved: Bytes::ZERO,
-            outcome: Outcome::default(),
-        };
+        let size = self.namespace.size(opened.0.file);
+        let calls = Calls::of_process(pattern, size, self.seed, &process.name, process.operations);
+        let mut patterned = Patterned::new(self.now, pattern, opened, calls, u32::MAX);
         let offset = pattern.offset;
-        self.enter(at, operation, Some(file), offset, Bytes::ZERO);
+        self.enter(at, operation, Some(opened.0), offset, Bytes::ZERO);
         let current = self.processes[at as usize].current.as_mut().expect("it has begun");
         let path = self.recorder.begin_calls((at, current.index), current.operation.action.path());
-        current.pattern = Some(Box::new(Patterned { path, ..patterned }));
+        patterned.path = path;
+        current.pattern = Some(Box::new(patterned));
         self.go_on_with_pattern(at)
     }
 
@@ -63,18 +47,14 @@ impl<N: Network> Engine<'_, N> {
                 return Ok(());
             }
             let now = self.now;
-            let pattern = self.pattern(at);
-            if pattern.calls.are_over() || now >= pattern.until {
-                return if pattern.under_way == 0 { self.end_pattern(at) } else { Ok(()) };
-            }
-            if pattern.under_way == pattern.depth {
-                return Ok(());
-            }
-            let due = (pattern.start + pattern.calls.due()).min(pattern.until);
-            if due > now {
-                pattern.has_slept = true;
-                self.wake_at(at, due);
-                return Ok(());
+            match self.pattern(at).next(now) {
+                Next::Over => return self.end_pattern(at),
+                Next::Wait => return Ok(()),
+                Next::Sleep(due) => {
+                    self.wake_at(at, due);
+                    return Ok(());
+                }
+                Next::Call => {}
             }
             stop::spend(stop::EVENT);
             self.next_call(at)?;
@@ -86,28 +66,29 @@ impl<N: Network> Engine<'_, N> {
     fn next_call(&mut self, at: u32) -> Result<(), SimulationError> {
         let now = self.now;
         let pattern = self.pattern(at);
-        let is_among_first = pattern.calls.made() < u64::from(pattern.depth);
-        let Some(mut call) = pattern.calls.next() else { return Ok(()) };
-        pattern.charge_idle(now);
-        pattern.under_way += 1;
-        let Patterned { file, flags, by, depth, .. } = *pattern;
-        if call.is_write && flags.has(OpenFlag::Append) {
-            call.offset = self.namespace.taken(file.file).0;
-        }
-        let is_direct = flags.is_direct();
-        if depth == 1 || self.is_over_when_submitted(at, by, file.file, Some(call), is_direct) {
+        let Some((call, is_among_first)) = pattern.make_call(now) else { return Ok(()) };
+        let Patterned { file, flags, by, .. } = *pattern;
+        let call = self.caller(at).placed(file, call, flags);
+        if self.waits_for_call(at, file.file, call) {
             return self.begin_pattern_call(at, CallUnderWay { call, start: now, is_queued: false });
         }
         // Threads begin one after the other, and then go on by themselves.
         let kiocb = self.submit(at, by != AsyncBy::Threads || is_among_first);
         let is_queued =
-            by.follows_others(call.is_write, is_direct) && !self.is_first_in_line(kiocb, file.file);
+            by.follows_others(call.is_write, flags.is_direct()) && !self.is_first_in_line(kiocb, file.file);
         let call = CallUnderWay { call, start: now, is_queued };
         if is_queued {
             self.processes[kiocb as usize].call = Some(call);
             return Ok(());
         }
         self.begin_pattern_call(kiocb, call)
+    }
+
+    /// Whether a process waits for a call of its pattern before it makes the next one.
+    fn waits_for_call(&self, at: u32, file: FileId, call: PatternCall) -> bool {
+        let current = self.processes[at as usize].current.as_ref();
+        let pattern = current.and_then(|current| current.pattern.as_deref()).expect("it is in a pattern");
+        pattern.waits_for(call, || self.is_cached(at, file, call))
     }
 
     /// Hands a call to the policy; `at` is the process, or the kiocb that does it.
@@ -117,16 +98,10 @@ impl<N: Network> Engine<'_, N> {
         mut call: CallUnderWay,
     ) -> Result<(), SimulationError> {
         call.is_queued = false;
-        let PatternCall { offset, bytes, is_write } = call.call;
         let owner = self.owner(at);
         let Patterned { file, flags, .. } = *self.pattern(owner);
+        let wants = self.caller(at).call_of_pattern(file, call.call, flags);
         self.processes[at as usize].call = Some(call);
-        let span = Span { offset, bytes, piece: bytes };
-        let mut caller = self.caller(at);
-        let wants = match is_write {
-            true => caller.take_room(file, &span, flags).map(|()| caller.write(file, &span, flags)),
-            false => caller.read_of_pattern(file, &span, flags),
-        };
         match wants {
             Ok(wants) => self.ask(at, wants),
             Err(error) => Err(self.pattern_failed(owner, error)),

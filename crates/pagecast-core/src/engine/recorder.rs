@@ -7,11 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::disks::Disk;
 use super::running::Waited;
-use super::settings::Record;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
-    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, SAMPLES,
+    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, Record, SAMPLES,
     SimulationResult, Timeline, sort_at_risk, sort_bdi, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};

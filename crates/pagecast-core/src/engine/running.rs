@@ -6,9 +6,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::copying::Copying;
-use super::patterned::{CallUnderWay, Patterned};
 use super::streaming::{OpenStream, Streaming};
-use crate::calls::{Descriptors, Task};
+use crate::calls::{CallUnderWay, Descriptors, Patterned, Task};
 use crate::fs::Located;
 use crate::policy::FileId;
 use crate::result::Part;

@@ -3,7 +3,7 @@
 //! A path of the workload stays where a mount covers it; every other one goes below `files_in`. Files that the scenario has by
 //! itself, as `[[file]]`, keep the size that it gives them.
 
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +26,15 @@ use crate::readers::{
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::{InitialFile, Note, Process, Workload, WorkloadProcess};
+
+/// Where a scenario was given.
+#[derive(Clone, Copy)]
+pub struct Shell<'a> {
+    /// Relative paths start here.
+    pub directory: &'a Path,
+    /// Its variables, which job files may name.
+    pub environment: &'a BTreeMap<String, String>,
+}
 
 /// A file in another format that processes of a scenario come from.
 #[derive(Clone, Debug)]
@@ -51,7 +60,7 @@ pub fn is_imported(node: &Node) -> bool {
 /// A file that cannot be read, and names and files that others have.
 pub fn import(
     node: &Node,
-    base: &Path,
+    shell: Shell<'_>,
     hosts: &Hosts<'_>,
     mounts: &Mounts<'_>,
     files: &mut Files<'_>,
@@ -59,8 +68,8 @@ pub fn import(
 ) -> Result<Source, ScenarioError> {
     let fields = Fields::open(node, &IMPORTED, "[[process]]")?;
     let host = first_host(&fields, hosts)?;
-    let options = options(&fields, mounts.host(host))?;
-    let (input, name) = open(&fields, base)?;
+    let options = options(&fields, mounts.host(host), shell)?;
+    let (input, name) = open(&fields, shell.directory)?;
     let format = format(&fields, &input)?;
     let workload = format.read(input, &options)?;
     let tasks = TaskHosts::of(&fields, hosts, mounts, &options.placement.dir, &workload)?;
@@ -136,7 +145,7 @@ impl Adding {
     }
 }
 
-fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
+fn options(fields: &Fields<'_>, host: &Host, shell: Shell<'_>) -> Result<Options, ScenarioError> {
     let pace = match fields.get::<String>("pace")? {
         None => Pace::default(),
         Some(text) => Pace::parse(&text).ok_or_else(|| {
@@ -153,7 +162,7 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
                 Some(given) => given,
                 None => Nanos::from_seconds(CALLS_OF_A_REQUEST * host.memory.cost.call.as_seconds()),
             },
-            ..surroundings(host, &placement.dir)
+            ..surroundings(host, &placement.dir, shell)
         },
         placement,
         lenient: fields.get("lenient")?.unwrap_or(false),
@@ -169,16 +178,14 @@ fn options(fields: &Fields<'_>, host: &Host) -> Result<Options, ScenarioError> {
 }
 
 /// What a job file may ask for: the shell's variables, and the host with the disk that relative paths go to.
-fn surroundings(host: &Host, dir: &str) -> Surroundings {
-    let variable =
-        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+fn surroundings(host: &Host, dir: &str, shell: Shell<'_>) -> Surroundings {
     let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
     let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
         MountSource::Disk(disk) => host.disks.get(disk),
         MountSource::Nfs { .. } => None,
     });
     Surroundings {
-        environment: std::env::vars_os().filter_map(variable).collect(),
+        environment: shell.environment.clone(),
         memory: host.memory.size,
         cores: host.cores,
         room: disk.map(|disk| disk.size),

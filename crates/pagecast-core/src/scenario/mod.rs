@@ -12,9 +12,9 @@ use crate::error::ScenarioError;
 use crate::machine::Machine;
 use crate::nearest::hint;
 pub use crate::policy::{ModelOptions, OptionValue};
-use crate::workload::{InitialFile, Process};
+use crate::workload::{InitialFile, Operation, Process};
 
-use braces::{Parameter, Parameters};
+use braces::{Copies, Parameter, Parameters};
 use cgroups::find_cgroup;
 use document::{Entry, Node, Place, Value, shorten};
 use files::Files;
@@ -22,6 +22,7 @@ use machine_file::Folders;
 use network::{Hosts, find_host};
 use paths::Mounts;
 use processes::Processes;
+use script::Step;
 use table::Fields;
 
 mod as_workload;
@@ -60,7 +61,7 @@ pub(crate) mod testing;
 mod tolerance;
 mod write_cache;
 
-pub use imported::Source;
+pub use imported::{Shell, Source};
 pub use json_schema::json_schema;
 pub use machine_file::shipped_machines;
 pub use print::machine_to_toml;
@@ -105,12 +106,27 @@ impl Scenario {
         machine_dir: &Path,
         overrides: &[String],
     ) -> Result<Self, ScenarioError> {
+        let shell = Shell { directory: base_dir, environment: &BTreeMap::new() };
+        Self::from_toml_in(shell, text, origin, machine_dir, overrides)
+    }
+
+    /// The same in a shell with variables, which job files may name.
+    ///
+    /// # Errors
+    /// As [`Self::from_toml`].
+    pub fn from_toml_in(
+        shell: Shell<'_>,
+        text: &[u8],
+        origin: &str,
+        machine_dir: &Path,
+        overrides: &[String],
+    ) -> Result<Self, ScenarioError> {
         let mut root = document::parse(text, origin, "start from `pagecast init`")?;
         overrides.iter().try_for_each(|text| overrides::apply(&mut root, text))?;
         put_parameters_in(&mut root)?;
         refuse_machine_file(&root)?;
         let root = Fields::open(&root, &schema::SCENARIO, "the scenario")?;
-        let machine = machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })?;
+        let machine = machine::read_machine(&root, Folders { base: shell.directory, shipped: machine_dir })?;
         let mounts = Mounts::new(&machine);
         let hosts = hosts_of(&machine);
         let processes = root.list("process")?;
@@ -120,8 +136,7 @@ impl Scenario {
                 .error("there is no process to simulate", "add [[process]] with a name and do = [ ... ]"));
         }
         let mut files = files::read_files(root.list("file")?, &hosts, Files::new(&machine, &mounts))?;
-        let (processes, sources) =
-            processes::read_processes(processes, &hosts, &mounts, &mut files, base_dir)?;
+        let (processes, sources) = processes::read_processes(processes, &hosts, &mounts, &mut files, shell)?;
         Ok(Self {
             origin: origin.to_owned(),
             models: models::read_models(&root)?,
@@ -270,6 +285,35 @@ pub fn load_machine(
     machine::read_machine(&root, Folders { base: base_dir, shipped: machine_dir })
 }
 
+/// Reads one operation of a program as a scenario has it in its braces: `read = "/data/f", size = "1 GB"`.
+///
+/// # Errors
+/// What is wrong in it; a loop, or several operations.
+pub fn operation(text: &str) -> Result<Operation, ScenarioError> {
+    let text = text.trim();
+    let text = if text.starts_with('{') { text.to_owned() } else { format!("{{ {text} }}") };
+    let root = document::parse(
+        format!("do = [{text}]").as_bytes(),
+        OPERATION,
+        "write for example read = \"/data/f\"",
+    )?;
+    let list = match root.as_table().and_then(|table| table.get("do")) {
+        Some(Node { value: Value::List(list), .. }) => list.as_slice(),
+        _ => &[],
+    };
+    let (steps, _) = program::read_program(list, Copies::of("operation", None, 0))?;
+    match <[_; 1]>::try_from(steps) {
+        Ok([Step::Do { operation, .. }]) => Ok(*operation),
+        _ => Err(Place::whole(OPERATION).error(
+            "there is more than one operation",
+            "give one, without `repeat`, and begin the next when it is done",
+        )),
+    }
+}
+
+/// What messages name in the place of a file.
+const OPERATION: &str = "<operation>";
+
 /// A machine file that was given as a scenario: it has keys of a machine at its top, and nothing of a scenario.
 fn refuse_machine_file(root: &Node) -> Result<(), ScenarioError> {
     let entries = root.as_table().map_or(&[][..], |table| &table.entries);
@@ -356,6 +400,25 @@ mod tests {
         let scenario = b"[machine]\nfrom = 'x'\n[[process]]\nname = 'p'";
         let refused = load_machine(scenario, "m.toml", here, here).unwrap_err();
         assert_snapshot!(refused, @"m.toml:3: this is a scenario, not a machine file; a machine file has the keys of [machine] alone, as `pagecast machine show` prints them");
+    }
+
+    #[test]
+    fn one_operation_is_read_by_itself() {
+        let name = |text| operation(text).map(|operation| operation.action.name());
+        assert_eq!(
+            name("read = '/data/f', call = '4 KiB', pattern = { random = 'uniform' }").unwrap(),
+            "read"
+        );
+        assert_eq!(name("{ sync = true }").unwrap(), "sync");
+        let several = ["read = '/f'}, { sync = true", "repeat = 2, do = [{ sync = true }]"];
+        for text in several {
+            assert!(
+                name(text).unwrap_err().to_string().contains("there is more than one operation"),
+                "{text}"
+            );
+        }
+        assert_snapshot!(name("").unwrap_err(), @"<operation>:1: an operation is empty; write for example { read = \"/data/f1\" }");
+        assert_snapshot!(name("reed = '/f'").unwrap_err(), @"<operation>:1: an operation has no verb; it has `reed`; did you mean `read`?");
     }
 
     #[test]

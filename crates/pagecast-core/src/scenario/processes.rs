@@ -1,6 +1,5 @@
 //! Reads `[[process]]`: the programs, their hosts, their order and their operations.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,7 +9,7 @@ use super::certain::Certain;
 use super::cgroups::cgroup_of;
 use super::document::{Node, Place, Value, shorten};
 use super::files::Files;
-use super::imported::{Source, import, is_imported};
+use super::imported::{Shell, Source, import, is_imported};
 use super::network::Hosts;
 use super::paths::Mounts;
 use super::program::{Role, Use, differs_by_copy, read_program};
@@ -31,7 +30,7 @@ const NAMED_IN_CIRCLE: usize = 8;
 /// a run that gets long can be seen to do so.
 const MOST_EMPTY: u64 = 10_000_000;
 
-/// Reads all processes and their copies, and the files that have some in another format; `base` is the folder of the scenario.
+/// Reads all processes and their copies, and the files that have some in another format; `shell` is where the scenario was given.
 ///
 /// # Errors
 /// Whatever is wrong in one of them, and what [`Processes`] refuses.
@@ -40,14 +39,14 @@ pub fn read_processes(
     hosts: &Hosts<'_>,
     mounts: &Mounts<'_>,
     files: &mut Files<'_>,
-    base: &Path,
+    shell: Shell<'_>,
 ) -> Result<(Vec<Process>, Vec<Source>), ScenarioError> {
     let (mut processes, mut certain) = (Processes::default(), Certain::default());
     let mut sources = Vec::new();
     for node in list {
         if is_imported(node) {
             certain.note_unknown();
-            sources.push(import(node, base, hosts, mounts, files, &mut processes)?);
+            sources.push(import(node, shell, hosts, mounts, files, &mut processes)?);
             continue;
         }
         let fields = Fields::open(node, &PROCESS, "[[process]]")?;

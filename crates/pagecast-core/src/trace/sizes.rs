@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::error::TraceError;
 use crate::stdio::LibraryCall;
 use crate::units::Bytes;
-use crate::workload::{Action, Fd, MappedCall, OpenFlag, Operation};
+use crate::workload::{Action, Fd, MappedCall, OpenDescription, OpenFlag, Operation};
 
 /// How many written parts of a file are told apart.
 const MOST_PARTS: usize = 8;
@@ -39,16 +39,6 @@ struct Inode {
     end: u64,
 }
 
-/// An open file.
-#[derive(Clone, Copy, Debug)]
-struct Description {
-    inode: u32,
-    position: u64,
-    appends: bool,
-    /// How many descriptors it has.
-    descriptors: u32,
-}
-
 /// The bytes of a file that an operation moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
@@ -73,7 +63,7 @@ pub struct Sizes {
     inodes: Vec<Inode>,
     /// Open files by table and descriptor.
     open: FxHashMap<(Table, Fd), u32>,
-    descriptions: Vec<Description>,
+    descriptions: Vec<OpenDescription>,
     /// Descriptions without descriptors.
     unused: Vec<u32>,
 }
@@ -328,7 +318,7 @@ impl Sizes {
     fn describe(&mut self, key: (Table, Fd), path: u32, appends: bool) -> Result<(), TraceError> {
         self.close(key);
         let inode = self.names[path as usize];
-        let description = Description { inode, position: 0, appends, descriptors: 1 };
+        let description = OpenDescription { inode, position: 0, appends, descriptors: 1 };
         let at = match self.unused.pop() {
             Some(at) => {
                 self.descriptions[at as usize] = description;

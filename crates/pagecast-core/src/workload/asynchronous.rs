@@ -23,6 +23,23 @@ impl AsyncBy {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Threads, Self::Libaio, Self::IoUring, Self::PosixAio];
 
+    /// True if an operation has ended when its submission returns, so that its task waits for it; `is_write` is of a read or write,
+    /// `is_cached` says whether all bytes of a read are.
+    #[must_use]
+    pub fn ends_at_submission(
+        self,
+        is_write: Option<bool>,
+        is_direct: bool,
+        is_cached: impl FnOnce() -> bool,
+    ) -> bool {
+        match (self, is_write) {
+            _ if is_direct => false,
+            (Self::Libaio, Some(_)) => true,
+            (Self::IoUring, Some(false)) => is_cached(),
+            _ => false,
+        }
+    }
+
     /// True if an operation on a file waits for those before it on the same file.
     #[must_use]
     pub fn follows_others(self, is_write: bool, is_direct: bool) -> bool {

@@ -1,8 +1,21 @@
-//! Names descriptors and the modes of fallocate(2).
+//! Names descriptors, open file descriptions and the modes of fallocate(2).
 
 /// A descriptor: a number of the table of its process, or of the table that several processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fd(pub u32);
+
+/// An open file description (open(2)), which duplicated descriptors share, where a program is followed without its files.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenDescription {
+    /// The number of the file.
+    pub inode: u32,
+    /// Where the next read or write begins.
+    pub position: u64,
+    /// O_APPEND.
+    pub appends: bool,
+    /// How many descriptors it has.
+    pub descriptors: u32,
+}
 
 /// The mode of fallocate(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Lengths are upper bounds: of a directory that is renamed, the files keep their names here.
 
-use pagecast_core::workload::Fd;
+use pagecast_core::workload::{Fd, OpenDescription};
 use rustc_hash::FxHashMap;
 
 /// A file.
@@ -13,15 +13,6 @@ struct Inode {
     at_first: u64,
     names: u32,
     descriptions: u32,
-}
-
-/// An open file description, which duplicates share.
-#[derive(Clone, Copy, Debug)]
-struct Description {
-    inode: u32,
-    position: u64,
-    appends: bool,
-    descriptors: u32,
 }
 
 /// The number of a file.
@@ -36,7 +27,7 @@ pub(super) struct Inodes {
     by_name: FxHashMap<u32, u32>,
     /// Names whose file is gone, with the room that it had before time 0.
     removed: FxHashMap<u32, u64>,
-    descriptions: Vec<Description>,
+    descriptions: Vec<OpenDescription>,
     free_descriptions: Vec<u32>,
     by_fd: FxHashMap<Fd, u32>,
     /// By how much all files have grown together.
@@ -67,7 +58,7 @@ impl Inodes {
     /// Where a read or write through a descriptor begins, and whether it appends.
     pub fn place(&self, fd: Fd) -> Option<(u64, bool)> {
         let &at = self.by_fd.get(&fd)?;
-        let Description { position, appends, .. } = self.descriptions[at as usize];
+        let OpenDescription { position, appends, .. } = self.descriptions[at as usize];
         Some((position, appends))
     }
 
@@ -100,7 +91,7 @@ impl Inodes {
     pub fn open(&mut self, fd: Fd, InodeId(inode): InodeId, appends: bool) {
         self.close(fd);
         self.all[inode as usize].descriptions += 1;
-        let description = Description { inode, position: 0, appends, descriptors: 1 };
+        let description = OpenDescription { inode, position: 0, appends, descriptors: 1 };
         let at = put(&mut self.descriptions, &mut self.free_descriptions, description);
         self.by_fd.insert(fd, at);
     }

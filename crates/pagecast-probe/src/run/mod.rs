@@ -38,8 +38,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
-use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
+use pagecast_core::result::Record;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

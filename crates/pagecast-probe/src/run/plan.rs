@@ -8,8 +8,8 @@ use std::num::{NonZero, NonZeroU32};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pagecast_core::engine::Record;
 use pagecast_core::error::SimulationError;
+use pagecast_core::result::Record;
 use pagecast_core::scenario::Source;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, InitialFile, Operation, Process, ProgramError, ProgramSource};

@@ -1,7 +1,7 @@
 //! Keeps the operations of a process that have ended: a row of each, of the slow ones, or of the slowest; all others are counted.
 
-use pagecast_core::engine::Record;
 use pagecast_core::result::Counted;
+use pagecast_core::result::Record;
 use pagecast_core::units::Nanos;
 
 use super::row::Row;

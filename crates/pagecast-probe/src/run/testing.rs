@@ -36,7 +36,7 @@ pub(super) fn job<'a>(files: &'a [InitialFile], processes: &'a [Process]) -> Job
         sources: &[],
         looks_after_each: false,
         per_call: None,
-        record: pagecast_core::engine::Record::All,
+        record: pagecast_core::result::Record::All,
     }
 }
 

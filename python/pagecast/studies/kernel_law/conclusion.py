@@ -31,6 +31,14 @@ def _apart(throughputs: Sequence[Throughput], opening: str) -> Iterator[str]:
         away = 100 * float(np.mean([abs(one.difference) for one in found]))
         busy = 100 * float(np.mean([1 - one.case.published for one in found]))
         yield (
-            f"{opening}, {len(found)} cases ({kind}) are {away:.1f} % apart on average; "
+            f"{opening}, {_cases(len(found))} ({kind}) {_away(away, len(found))}; "
             f"a disk that is always busy would be {busy:.1f} % too fast."
         )
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
+
+
+def _away(percent: float, count: int) -> str:
+    return f"is {percent:.1f} % apart" if count == 1 else f"are {percent:.1f} % apart on average"

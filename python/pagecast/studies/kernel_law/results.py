@@ -60,20 +60,28 @@ def throughput_table(throughputs: Sequence[Throughput], title: str) -> Table:
         of = {name: groups.get((limit, writers, name), []) for name in filesystems}
         if lines and lines[-1] is not None and lines[-1][0] != str(limit):
             lines.append(None)
-        forecasts = [one.forecast for found in of.values() for one in found]
-        published = (_mean(found) for found in of.values())
-        lines.append((str(limit), str(writers), *published, f"{np.mean(forecasts):.2f}"))
+        figures = (figure for found in of.values() for figure in _means(found))
+        lines.append((str(limit), str(writers), *figures))
     return Table(
         title=title,
-        columns=("limit, MiB", "writers", *(f"{name}\npublished" for name in filesystems), "forecast"),
+        columns=(
+            "limit, MiB",
+            "writers",
+            *(f"{name}\n{figure}" for name in filesystems for figure in ("published", "forecast")),
+        ),
         rows=lines,
         text_columns=0,
         note="Means over machines, kernels and background thresholds.",
     )
 
 
-def _mean(found: Sequence[Throughput]) -> str:
-    return f"{np.mean([one.case.published for one in found]):.2f}" if found else ""
+def _means(found: Sequence[Throughput]) -> tuple[str, str]:
+    """Give what was published and what is forecast of the same cases."""
+    if not found:
+        return "", ""
+    figures = [one.case.published for one in found], [one.forecast for one in found]
+    published, forecast = (f"{np.mean(each):.2f}" for each in figures)
+    return published, forecast
 
 
 def seeks_table(throughputs: Sequence[Throughput]) -> Table:

@@ -135,12 +135,13 @@ proptest! {
         memory in prop::sample::select(vec!["48 MiB", "1 GB"]),
         unevenness in prop::sample::select(vec!["", "unevenness = 0.2,"]),
         limits in prop::sample::select(vec!["", "vm.dirty_background_bytes = '1 MiB'\nvm.dirty_bytes = '4 MiB'"]),
+        seek in prop::sample::select(vec!["", "seek = '2 ms',"]),
     ) {
         let cost = "cost = { call = '300 ns', page_insert = '250 ns', page_lookup = '60 ns', copy_read = '8 GB/s' }";
         let cost = if has_costs { cost } else { "" };
         let machine = format!(
             "cores = 2\nkernel.lru = '{lru}'\n{limits}\nmount.'/data'.disk = 'ssd'\n\
-             disk.ssd = {{ {unevenness} size = '1 TB', read = '2 GB/s', write = '1 GB/s', latency = '80 us' }}\n\
+             disk.ssd = {{ {unevenness} {seek} size = '1 TB', read = '2 GB/s', write = '1 GB/s', latency = '80 us' }}\n\
              [memory]\nsize = '{memory}'\nread = '8 GB/s'\nwrite = '8 GB/s'\n{cost}"
         );
         let scenario = scenario(&machine, programs);

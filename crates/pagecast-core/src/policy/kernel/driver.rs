@@ -24,8 +24,8 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::cut::cut_runs;
 use crate::policy::kernel::model::follow::followed_by;
 use crate::policy::kernel::model::next_call::{
-    Slopes, next_update, until_background, until_memcgs_change, until_memory_changes, until_throttling,
-    until_too_much,
+    Slopes, look_after, next_look_at_memory, next_update, until_background, until_memcgs_change,
+    until_throttling,
 };
 use crate::policy::kernel::model::plain::step_plain;
 use crate::policy::kernel::model::run::{NO_FLOW, begin_run, copy_read};
@@ -162,16 +162,11 @@ impl Kernel {
             survey.soonest,
             until_memcgs_change(&self.pages, &self.write_back, &self.block, &self.tasks),
         ];
-        let mut looks_at = |level: Option<f64>, least: f64| {
-            let due = level.map(|seconds| now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1)));
-            next = earlier(next, due);
-        };
-        looks_at(
-            until_memory_changes(&self.pages, &self.tasks, &slopes),
-            LEAST_STEP.min(until_too_much(&self.pages, &slopes)),
-        );
-        levels.into_iter().for_each(|level| looks_at(level, LEAST_STEP));
-        next
+        next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now));
+        levels
+            .into_iter()
+            .flatten()
+            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, LEAST_STEP))))
     }
 
     /// Puts all bytes into pages at the end of a run. Requests in flight are included: their pages are in the cache before their
@@ -441,7 +436,7 @@ fn end_task(cx: &mut Context<'_>, operation: OperationId) -> Option<OperationId>
 }
 
 /// Does what follows the end of a task, and returns the operation that goes on then.
-fn follow_task(cx: &mut Context<'_>, operation: OperationId, task: &Task) -> Option<OperationId> {
+pub fn follow_task(cx: &mut Context<'_>, operation: OperationId, task: &Task) -> Option<OperationId> {
     cx.pages.placement.leave(task.kind.owner(operation));
     if let Some(credit) = task.credit {
         cx.tasks.credits.insert(operation, credit);

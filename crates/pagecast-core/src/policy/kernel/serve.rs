@@ -6,24 +6,23 @@
 use crate::flow::{Completion, FlowSpec, Progress};
 use crate::policy::kernel::Kernel;
 use crate::policy::kernel::discretisation::{MOST_RUN, SETTLE_AFTER};
-use crate::policy::kernel::driver::{begin, drive, run_ended};
+use crate::policy::kernel::driver::{begin, drive, follow_task, run_ended};
+use crate::policy::kernel::filemap::begin::task_of;
+use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
+use crate::policy::kernel::model::next_call::{Slopes, next_look_at_memory};
+use crate::policy::kernel::model::run::flow_of;
 use crate::policy::kernel::model::settle::settle;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::readahead::window::Span;
+use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::forget_much;
+use crate::policy::kernel::tasks::ids::Taker;
+use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Call, Outcome, Policy, Request, Undisturbed};
 use crate::result::{Part, Parts};
-use crate::units::{Nanos, earlier};
-
-/// What a decision is made of, beside timers: it is the same where these are.
-#[derive(Clone, Copy, PartialEq)]
-struct Decided {
-    turnover: u64,
-    anonymous: u64,
-    dirty: u64,
-    dirtied: u64,
-}
+use crate::units::{Bytes, Nanos, earlier, seconds_between, whole};
 
 impl Kernel {
     /// Does as `begin`; returns the end of the operation if it has been served up to there.
@@ -39,6 +38,9 @@ impl Kernel {
             out.done(request.operation, outcome);
             return Some(end);
         }
+        if let Some(end) = self.serve_miss(now, request, by, out) {
+            return Some(end);
+        }
         self.clock.calm_until = None;
         let was_at_rest = self.tasks.len() == 0
             && matches!(
@@ -46,7 +48,6 @@ impl Kernel {
                 Call::Read { .. } | Call::Write { through: false, dontcache: false, .. }
             )
             && self.is_at_rest(now);
-        let decided = self.decided();
         let cx = &mut self.context(now, out);
         settle(cx);
         begin(cx, request);
@@ -58,9 +59,7 @@ impl Kernel {
         let end = self.serve_up_to_end(now, request, by, out);
         match end {
             None if goes_on_at_rest => self.control(now, out),
-            Some(end) if goes_on_at_rest && self.tasks.len() == 0 && self.decided() == decided => {
-                self.clock.decided = Some(end);
-            }
+            Some(end) if goes_on_at_rest && self.tasks.len() == 0 => self.control_at_rest(end, out),
             Some(end) => self.control(end, out),
             None => {}
         }
@@ -116,6 +115,74 @@ impl Kernel {
         self.check();
         let parts = Parts::of(course.part, course.end - now);
         Some((course.end, Outcome { parts, from_cache: bytes, ..Outcome::default() }))
+    }
+
+    /// Serves a read of missing pages that leaves nothing in flight: its pages come into memory at its end. The task is in no table, as
+    /// nobody looks for it.
+    fn serve_miss(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        by: &mut dyn Undisturbed,
+        out: &mut Actions,
+    ) -> Option<Nanos> {
+        let (operation, Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece }) =
+            (request.operation, request.call)
+        else {
+            return None;
+        };
+        let until = offset.checked_add(bytes.0).filter(|_| bytes > Bytes::ZERO)?;
+        let is_missing = || self.pages.lists().run(file.id, offset, until) == (false, until);
+        let serves_pages = self.block.devices.serves_pages(file.device.0 as usize);
+        if self.tasks.len() > 0 || self.block.has_head(&file) || serves_pages || !is_missing() {
+            return None;
+        }
+        let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
+        let cx = &mut self.context(now, out);
+        let mut task = task_of(cx, request, Kind::Read { fresh: false }, Some(file), (offset, bytes, piece));
+        let key = task.stream?;
+        task.run = Run::Miss;
+        let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
+        let (stream, reading, shape) = read_span(cx, key, &file, &Span::of(&task, offset, until), &cost);
+        let is_small = cx.pages.may_be_pending(shape.bytes);
+        if shape.ahead.is_some() || !is_small {
+            return None;
+        }
+        task.shape = shape;
+        task.pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
+        task.count_served(bytes.0, |served, bytes| *served += bytes);
+        let cap = cx.caps.cap_at(cx.pages, cx.write_back, &task, false, || cost);
+        let spec = flow_of(cx.config, operation, &task, (shape.bytes, cap));
+        let course = by.alone(&spec).filter(|course| course.end < calm_until.min(now + SETTLE_AFTER))?;
+        let mut slopes = Slopes::default();
+        slopes.add(&task, course.rate);
+        if next_look_at_memory(cx.pages, cx.tasks, &slopes, now).is_some_and(|next| next <= course.end) {
+            return None;
+        }
+        cx.readers.streams.insert(key, stream);
+        note_windows(cx.pages, &file, &reading);
+        self.record_begin(now, by);
+        let moved = whole(course.rate * seconds_between(now, course.end)).min(shape.bytes);
+        self.pages.count(&mut task, moved, None, course.end);
+        self.write_back.tick(course.end);
+        (self.clock.settled, self.clock.caught_up) = (now, course.end);
+        by.record(course.end, self.levels());
+        self.pages.uncount(&task, moved);
+        let taker = Taker { home: 0, memcg: task.memcg };
+        self.pages.read_in(file.id, offset, offset + shape.bytes, taker);
+        self.pages.mark_accessed(file.id, offset, until);
+        self.block.note_read(course.end, task.device_read());
+        let cost = self.caps.cost(&self.pages, &self.block, &task, operation);
+        task.charge(Parts::of(course.part, course.end - now), &cost);
+        follow_task(&mut self.context(course.end, out), operation, &task);
+        self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        self.clock.decided = Some(course.end);
+        if !self.pages.is_plain() || self.is_over_background() {
+            self.clock.calm_until = None;
+            self.control(course.end, out);
+        }
+        self.check();
+        Some(course.end)
     }
 
     /// Records the state in which an operation begins that is served up to its end.
@@ -177,19 +244,20 @@ impl Kernel {
         Some(course.end)
     }
 
-    fn decided(&self) -> Decided {
-        let (turnover, dirty) = (self.pages.lists().turnover_of_all(), self.pages.dirty());
-        let anonymous = self.pages.anonymous();
-        Decided { turnover, anonymous, dirty: dirty.total(), dirtied: dirty.dirtied() }
+    /// Decides as `control` does, when a task that was alone has ended.
+    fn control_at_rest(&mut self, now: Nanos, out: &mut Actions) {
+        self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
+        if self.is_at_rest(now) {
+            self.clock.decided = Some(now);
+        } else {
+            self.control(now, out);
+        }
     }
 
     /// True if `control` with a task that reads or writes would change nothing now.
     fn is_at_rest(&self, now: Nanos) -> bool {
         let Self { pages, write_back, flushers, block, tasks, told, clock, .. } = self;
-        let (dirty, limits) = (pages.dirty(), write_back.limits());
-        let is_over =
-            dirty.dirty() / PAGE > limits.thresholds.background || dirty.total() / PAGE > limits.freerun;
-        !is_over
+        !self.is_over_background()
             && !clock.is_put_off
             && !tasks.has_followers
             && !tasks.has_busy
@@ -199,5 +267,10 @@ impl Kernel {
             && block.is_idle()
             && flushers.iter().all(|flusher| Flusher::rests(flusher, now))
             && write_back.rests(now)
+    }
+    /// True if so much is dirty that flushers work or writers are throttled.
+    fn is_over_background(&self) -> bool {
+        let (dirty, limits) = (self.pages.dirty(), self.write_back.limits());
+        dirty.dirty() / PAGE > limits.thresholds.background || dirty.total() / PAGE > limits.freerun
     }
 }

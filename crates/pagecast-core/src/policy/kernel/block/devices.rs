@@ -108,7 +108,11 @@ impl Devices {
 
     /// Gives the requests of a process a priority.
     pub fn set_priority(&mut self, process: OperationId, priority: IoPriority) {
-        self.priorities.insert(process, priority);
+        if priority == IoPriority::default() {
+            self.priorities.remove(&process);
+        } else {
+            self.priorities.insert(process, priority);
+        }
     }
 
     /// The time of the next event of all disks.

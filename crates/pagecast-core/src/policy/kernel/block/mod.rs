@@ -206,6 +206,12 @@ impl Block {
         self.flushes[device.0 as usize].flush(now, time)
     }
 
+    /// True if reads of a file move the head of its disk.
+    pub fn has_head(&self, file: &FileView) -> bool {
+        let turns = matches!(self.turning.get(file.device.0 as usize), Some(Some(_)));
+        turns || self.config.disk_of(file).is_some_and(|disk| disk.seek > Nanos::ZERO)
+    }
+
     /// Returns the seek time of a file's disk to a range of the file.
     pub fn seek(&mut self, file: &FileView, range: (u64, u64)) -> Nanos {
         let disk = file.device.0 as usize;

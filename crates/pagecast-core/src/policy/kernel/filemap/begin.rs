@@ -21,6 +21,18 @@ pub fn begin_task(
     file: Option<FileView>,
     at: (u64, Bytes, Bytes),
 ) {
+    let task = task_of(cx, request, kind, file, at);
+    cx.tasks.insert(request.operation, task);
+}
+
+/// Returns the task of a system call.
+pub fn task_of(
+    cx: &mut Context<'_>,
+    request: &Request,
+    kind: Kind,
+    file: Option<FileView>,
+    at: (u64, Bytes, Bytes),
+) -> Task {
     cx.pages.placement.home(kind.owner(request.operation));
     let memcg = cx.pages.memcg_of(request.operation);
     if let (Kind::Write | Kind::WriteSync { .. }, Some(file)) = (kind, &file) {
@@ -41,7 +53,7 @@ pub fn begin_task(
     } else if matches!(kind, Kind::Write | Kind::WriteSync { .. }) {
         task.read_until = filemap::partial_blocks::read_until(&task);
     }
-    cx.tasks.insert(request.operation, task);
+    task
 }
 
 /// Returns the credit of a process, with the debt that it may run into by a call of so many bytes.

@@ -13,9 +13,9 @@ use crate::policy::kernel::model::run::begin_run;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::readahead::window::{Limits, Pace, Reading, Span, Stream};
-use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::cost::{PerByte, Run};
 use crate::policy::kernel::tasks::kind::Kind;
-use crate::policy::kernel::tasks::shape::{Ahead, RunShape};
+use crate::policy::kernel::tasks::shape::{Ahead, RunShape, StreamKey};
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, FileView, OperationId};
@@ -74,28 +74,41 @@ pub fn first_unread(pages: &Pages, tasks: &Tasks, file: FileId, at: u64, end: u6
 pub fn shape_miss(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShape {
     let task = &cx.tasks[operation];
     let key = task.stream.expect("who misses pages reads an open file");
-    let file = *task.file();
-    let span = Span::of(task, task.position, end);
-    let mut pace = pace_of(cx.config, &file, cx.caps.cost(cx.pages, cx.block, task, operation).seconds);
-    let limits = limits_of(cx.config, &file);
-    let seek = cx.block.seek(&file, (span.start, end));
-    if (end - span.start) / PAGE <= limits.read_ahead {
+    let (file, span) = (*task.file(), Span::of(task, task.position, end));
+    let cost = cx.caps.cost(cx.pages, cx.block, task, operation);
+    let (stream, reading, shape) = read_span(cx, key, &file, &span, &cost);
+    cx.readers.streams.insert(key, stream);
+    note_windows(cx.pages, &file, &reading);
+    read_before(cx, operation, &file, &span, &reading);
+    shape
+}
+
+/// Reads a span of missing pages of an open file: the state of that afterwards, the windows, and the shape of the run.
+pub fn read_span(
+    cx: &mut Context<'_>,
+    key: StreamKey,
+    file: &FileView,
+    span: &Span,
+    cost: &PerByte,
+) -> (Stream, Reading, RunShape) {
+    let mut pace = pace_of(cx.config, file, cost.seconds);
+    let limits = limits_of(cx.config, file);
+    let seek = cx.block.seek(file, (span.start, span.end));
+    if (span.end - span.start) / PAGE <= limits.read_ahead {
         pace.latency += seek.as_seconds();
     }
     let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
     let mut reading =
-        stream.read(cx.now, &span, limits, pace, |page, most| cached_before(cx.pages, file.id, page, most));
+        stream.read(cx.now, span, limits, pace, |page, most| cached_before(cx.pages, file.id, page, most));
     if key.0 == OperationId::NOBODY {
         // The next chunk is asked for while this one is on the link, unless exactly what was asked for has been read.
-        let last = end.div_ceil(PAGE);
+        let last = span.end.div_ceil(PAGE);
         stream.window = stream.window.ending_at(last);
         stream.passed = (stream.window.size > 0).then_some(cx.now);
         (reading.end, reading.ahead) = (last, last);
     }
-    cx.readers.streams.insert(key, stream);
-    note_windows(cx.pages, &file, &reading);
-    read_before(cx, operation, &file, &span, &reading);
-    shape(cx.pages, cx.clock, &span, &file, pace, &reading)
+    let shape = shape(cx.pages, cx.clock, span, file, pace, &reading);
+    (stream, reading, shape)
 }
 
 pub fn shape(

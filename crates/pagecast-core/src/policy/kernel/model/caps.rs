@@ -66,45 +66,37 @@ impl Caps {
         if task.is_at_device {
             return None;
         }
+        self.cap_at(pages, write_back, task, is_exhausted, || self.cost(pages, block, task, operation))
+    }
+
+    /// Returns the cap of a task whose bytes cost so much.
+    #[inline(always)]
+    pub fn cap_at(
+        &self,
+        pages: &Pages,
+        write_back: &WriteBack,
+        task: &Task,
+        is_exhausted: bool,
+        cost: impl FnOnce() -> PerByte,
+    ) -> Option<(f64, Part)> {
         if is_exhausted && task.takes_memory() {
             return Some((0.0, Part::Reclaim));
         }
-        let cap = self.cap_of_thread(pages, write_back, block, task, operation);
+        // If there are pages for it.
+        let cap = match write_back.throttled_rate(task) {
+            Some(rate) if self.is_far_below_pace(task, rate) => Some((rate, Part::Throttled)),
+            throttled => self.cap_by_costs(task, throttled, &cost()),
+        };
         match pages.charging_rate(task) {
             Some(rate) if cap.is_none_or(|(cap, _)| rate < cap) => Some((rate, Part::Reclaim)),
             _ => cap,
         }
     }
 
-    /// Returns the cap of a task if there are pages for it.
-    #[inline(always)]
-    fn cap_of_thread(
-        &self,
-        pages: &Pages,
-        write_back: &WriteBack,
-        block: &Block,
-        task: &Task,
-        operation: OperationId,
-    ) -> Option<(f64, Part)> {
-        match write_back.throttled_rate(task) {
-            Some(rate) if self.is_far_below_pace(task, rate) => Some((rate, Part::Throttled)),
-            throttled => self.cap_by_costs(pages, block, task, operation, throttled),
-        }
-    }
-
     /// Returns the cap of a task if the law lets it do so much, or anything.
-    #[inline(never)]
-    fn cap_by_costs(
-        &self,
-        pages: &Pages,
-        block: &Block,
-        task: &Task,
-        operation: OperationId,
-        throttled: Option<f64>,
-    ) -> Option<(f64, Part)> {
+    fn cap_by_costs(&self, task: &Task, throttled: Option<f64>, cost: &PerByte) -> Option<(f64, Part)> {
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
-        let alone = task.shape.thread_rate(&self.cost(pages, block, task, operation));
-        let own = alone.map(|rate| self.processor_share * rate);
+        let own = task.shape.thread_rate(cost).map(|rate| self.processor_share * rate);
         match (throttled, task.shape.latency_rate()) {
             (Some(rate), _) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
             (_, Some(rate)) if own.is_none_or(|own| rate < own) => Some((rate, Part::DeviceRead)),

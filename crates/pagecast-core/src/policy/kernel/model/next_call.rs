@@ -3,7 +3,7 @@
 //! Ours. The kernel's tasks look at thresholds by themselves.
 
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;
+use crate::policy::kernel::discretisation::{LEAST_STEP, TAKEN_PER_LOOK};
 use crate::policy::kernel::model::follow::until_followed;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -61,7 +61,7 @@ impl Survey {
 }
 
 impl Slopes {
-    fn add(&mut self, task: &Task, rate: f64) {
+    pub fn add(&mut self, task: &Task, rate: f64) {
         if task.run.dirties() {
             self.dirtied += rate;
         }
@@ -92,13 +92,24 @@ pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Sur
     survey
 }
 
+/// Returns the time of a look in so many seconds, `least` at the earliest.
+pub fn look_after(now: Nanos, seconds: f64, least: f64) -> Nanos {
+    now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1))
+}
+
+/// Returns the next look at memory, if anybody takes any.
+pub fn next_look_at_memory(pages: &Pages, tasks: &Tasks, slopes: &Slopes, now: Nanos) -> Option<Nanos> {
+    let seconds = until_memory_changes(pages, tasks, slopes)?;
+    Some(look_after(now, seconds, LEAST_STEP.min(until_too_much(pages, slopes))))
+}
+
 /// Returns the seconds until as much memory is taken as may be taken without a look.
-pub fn until_too_much(pages: &Pages, slopes: &Slopes) -> f64 {
+fn until_too_much(pages: &Pages, slopes: &Slopes) -> f64 {
     (pages.memory.total / TAKEN_PER_LOOK) as f64 / slopes.taken
 }
 
 /// Returns the seconds until reclaim begins, available memory ends, or a task's node has no more pages for it.
-pub fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Option<f64> {
+fn until_memory_changes(pages: &Pages, tasks: &Tasks, slopes: &Slopes) -> Option<f64> {
     if slopes.taken == 0.0 {
         return None;
     }

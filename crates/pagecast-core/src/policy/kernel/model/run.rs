@@ -3,8 +3,9 @@
 //! Ours. The kernel goes page by page.
 
 use crate::block::{Direction, Request};
-use crate::flow::{FlowId, FlowSpec, Path};
+use crate::flow::{FlowId, FlowSpec};
 use crate::policy::OperationId;
+use crate::policy::kernel::config::Config;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::settle::apply;
 use crate::policy::kernel::page_writeback::rates::task_rate;
@@ -12,6 +13,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::resume;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::shape::{Transfer, tag};
+use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
 
@@ -40,7 +42,7 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
         return false;
     }
     let task = &cx.tasks[operation];
-    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    let cap = cx.caps.cap_at(cx.pages, cx.write_back, task, cx.pages.is_exhausted(), || cost);
     // More than there is comes as it is cleaned.
     if cap.is_none() && run == Run::Touch && bytes <= cx.pages.available() {
         apply(cx, cx.tasks.place_of(operation), bytes);
@@ -74,30 +76,33 @@ pub fn copy_read(cx: &mut Context<'_>, operation: OperationId) {
     let bytes = task.shape.bytes;
     let task = &cx.tasks[operation];
     let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
-    start_flow_over(cx, operation, cx.config.memory_read, (bytes, cap));
+    let spec = flow_of(cx.config, operation, task, (bytes, cap));
+    let copy = FlowSpec { path: cx.config.memory_read, ..spec };
+    let transfer = Transfer::new(cx.out.start(copy), bytes, cap, cx.now);
+    cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
 }
 
 /// Starts the flow of a run.
 fn start_flow(cx: &mut Context<'_>, operation: OperationId, (bytes, cap): (u64, Option<(f64, Part)>)) {
-    let path = cx.config.path(&cx.tasks[operation]);
-    start_flow_over(cx, operation, path, (bytes, cap));
-}
-
-fn start_flow_over(
-    cx: &mut Context<'_>,
-    operation: OperationId,
-    path: Path,
-    (bytes, cap): (u64, Option<(f64, Part)>),
-) {
-    let task = &cx.tasks[operation];
-    let request = match (task.run, &task.file) {
-        (Run::Direct, _) => task.piece.0,
-        (Run::Miss, Some(file)) => cx.config.disk_of(file).map_or(0, |disk| disk.read_ahead.0),
-        _ => 0,
-    };
-    let spec = FlowSpec { cap, watched: true, request, ..FlowSpec::new(path, bytes, tag(operation, task)) };
+    let spec = flow_of(cx.config, operation, &cx.tasks[operation], (bytes, cap));
     let transfer = Transfer::new(cx.out.start(spec), bytes, cap, cx.now);
     cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
+}
+
+/// Returns the flow of a run of a task.
+pub fn flow_of(
+    config: &Config,
+    operation: OperationId,
+    task: &Task,
+    (bytes, cap): (u64, Option<(f64, Part)>),
+) -> FlowSpec {
+    let path = config.path(task);
+    let request = match (task.run, &task.file) {
+        (Run::Direct, _) => task.piece.0,
+        (Run::Miss, Some(file)) => config.disk_of(file).map_or(0, |disk| disk.read_ahead.0),
+        _ => 0,
+    };
+    FlowSpec { cap, watched: true, request, ..FlowSpec::new(path, bytes, tag(operation, task)) }
 }
 
 /// Lets an operation wait for its file system and flush.

@@ -70,6 +70,11 @@ impl Pages {
         self.pending() > if self.is_short() { self.most_ahead_of_reclaim() } else { self.most_ahead() }
     }
 
+    /// True if so many bytes may be pending, whether kswapd is about to run or not.
+    pub fn may_be_pending(&self, bytes: u64) -> bool {
+        bytes <= self.most_ahead().min(self.most_ahead_of_reclaim())
+    }
+
     fn most_ahead_of_reclaim(&self) -> u64 {
         if self.nodes() == 1 { self.kswapd_batch() } else { self.kswapd_batch() / 4 }
     }

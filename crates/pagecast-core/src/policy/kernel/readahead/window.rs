@@ -280,7 +280,8 @@ impl Reading {
             0 => (begin, 0),
             _ => orders.get(at - 1).copied().filter(|&(_, order)| order > 0).unwrap_or((last, 0)),
         };
-        (0..=orders.len()).map(move |at| (from(at).0, from(at + 1).0, from(at).1))
+        let runs = (0..=orders.len()).map(move |at| (from(at).0, from(at + 1).0, from(at).1));
+        runs.take_while(move |&(start, _, _)| start < last).filter(|&(start, end, _)| start < end)
     }
 }
 

@@ -312,6 +312,7 @@ impl Extents {
         let slot = self.slab.insert(extent);
         let cached = self.files.of(extent.file);
         cached.insert(extent.start, slot);
+        cached.found.set(slot);
         cached.note_length(extent.len());
         let place = self.place_of(extent.state.lruvec, extent.state.list);
         self.lists[place].link(&mut self.slab, older, slot, newer);

@@ -195,7 +195,15 @@ impl Cached {
         if let Some(last) = self.last_before(at) {
             return (Some(last), None);
         }
-        let there = self.extents.from(at).filter(|&(start, _)| start == at);
-        (self.extents.before(at).map(|(_, slot)| slot), there.map(|(_, slot)| slot))
+        let Some(below) = at.checked_sub(1) else {
+            return (None, self.extents.from(at).map(|(_, slot)| slot));
+        };
+        let around = self.extents.around(below);
+        let before = around.before.or_else(|| self.extents.before(around.floor));
+        let there = match around.behind {
+            None if around.ceiling <= at => self.extents.from(at),
+            behind => behind,
+        };
+        (before.map(|(_, slot)| slot), there.filter(|&(start, _)| start == at).map(|(_, slot)| slot))
     }
 }

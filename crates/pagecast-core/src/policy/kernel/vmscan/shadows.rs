@@ -76,11 +76,19 @@ impl Remembered {
 
     /// The first run with bytes in a range.
     fn first_in(&self, start: u64, end: u64) -> Option<Shadow> {
-        let before = self.runs.last_in(start.saturating_sub(self.longest)..=start);
+        let around = self.runs.around(start);
+        let before = match around.before {
+            None if around.floor > start.saturating_sub(self.longest) => self.runs.before(around.floor),
+            before => before,
+        };
         if let Some((_, run)) = before.filter(|(_, run)| run.end > start) {
             return Some(run);
         }
-        self.runs.first_in(start..end).map(|(_, run)| run)
+        let behind = match around.behind {
+            None if around.ceiling < end => self.runs.from(around.ceiling),
+            behind => behind,
+        };
+        behind.filter(|&(at, _)| at < end).map(|(_, run)| run)
     }
 }
 
