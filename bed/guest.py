@@ -18,7 +18,7 @@ from typing import Final
 from bed.initramfs import MODULES, Archive, libraries_of, load_order
 from bed.packages import BedError, Packages
 
-__all__ = ["FileSystem", "Guest", "NullDisk", "Settings", "command", "kernel_line"]
+__all__ = ["SCHEDULERS", "FileSystem", "Guest", "NullDisk", "Settings", "command", "kernel_line"]
 
 HERE: Final = Path(__file__).parent
 
@@ -33,6 +33,9 @@ PROGRAMS: Final = (
     "cp", "dash", "dd", "fio", "git", "head", "mkdir", "rm", "seq", "sort", "sqlite3", "strace", "tar", "tcc",
 )  # fmt: skip
 """What cases with programs may run beside the shell and the rest of busybox."""
+
+SCHEDULERS: Final = {"none": "", "mq-deadline": "", "kyber": "kyber_iosched", "bfq": "bfq"}
+"""Schedulers of the kernel, and the module of each that is not built in."""
 
 _RUNTIME: Final = "usr/lib/x86_64-linux-gnu/tcc"
 """What the C compiler needs beside its program."""
@@ -103,6 +106,8 @@ class Settings:
     repetitions: int = 3
     null: NullDisk = field(default_factory=NullDisk)
     file_system: FileSystem = field(default_factory=FileSystem)
+    scheduler: str = ""
+    """Of null_blk; empty for what the kernel takes."""
 
     @property
     def has_programs(self) -> bool:
@@ -122,6 +127,7 @@ def kernel_line(settings: Settings, case: str) -> str:
         "DIRTY_BACKGROUND_RATIO": settings.dirty_background_ratio,
         "CGROUP_BYTES": settings.cgroup_bytes,
         "NULL": settings.null.attributes() if settings.disk == "null" else "",
+        "SCHEDULER": settings.scheduler,
         "FS": settings.file_system.kind,
         "MOUNT": settings.file_system.mount,
         "JOURNAL": settings.file_system.journal_mib,
@@ -224,7 +230,10 @@ class Guest:
         for name, path in _libraries(programs.items(), root).items():
             archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
         archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
-        wanted = (*MODULES, "null_blk", *settings.file_system.modules) if settings.disk == "null" else MODULES
+        wanted = MODULES
+        if settings.disk == "null":
+            scheduler = filter(None, [SCHEDULERS.get(settings.scheduler)])
+            wanted = (*MODULES, "null_blk", *settings.file_system.modules, *scheduler)
         modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")), wanted)
         options = {"null_blk.ko": " nr_devices=0"}
         archive.add(

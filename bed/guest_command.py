@@ -9,7 +9,7 @@ from typing import Final
 
 from bed import cases, journals, machine, programs, recording
 from bed.asking import MIB, add_cases, add_dry_run, at_least, percent, say_plan
-from bed.guest import FileSystem, Guest, NullDisk, Settings
+from bed.guest import SCHEDULERS, FileSystem, Guest, NullDisk, Settings
 from bed.packages import PROGRAMS, RECORDED, BedError, Packages
 from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
@@ -70,6 +70,7 @@ def _add_null(parser: argparse.ArgumentParser) -> None:
     add("--rate", type=at_least(0), default=default.mbps, metavar="MIB_PER_S", help="both ways; 0: no limit")
     add("--queue", type=at_least(1), default=default.hw_queue_depth, metavar="N", help="requests at a time")
     add("--queues", type=at_least(1), default=default.submit_queues, metavar="N")
+    add("--scheduler", choices=tuple(SCHEDULERS), default="", help="default: what the kernel takes")
     add("--cache", type=at_least(0), default=default.cache_size, metavar="MIB", help="volatile; 0: none")
     add("--no-fua", action="store_true", help="the cache has no forced unit access")
     add("--fs", choices=("ext4", "ext3", "xfs"), default="ext4")
@@ -108,6 +109,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             fua=int(not options.no_fua),
         ),
         file_system=FileSystem(options.fs, tuple(filter(None, options.options.split(","))), options.journal),
+        scheduler=options.scheduler,
     )
 
 
@@ -197,6 +199,7 @@ def _record(guest: Guest, folder: Path, name: str, case: programs.Case, settings
         cgroup_bytes=settings.cgroup_bytes,
         null=settings.null if settings.disk == "null" else None,
         file_system=settings.file_system,
+        scheduler=settings.scheduler,
     )
     recorded = folder / "recordings" / machine.name_of(made, platform)
     recording.write(recorded, {name: out}, {name: case.steps}, files=case.files)

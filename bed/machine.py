@@ -59,6 +59,9 @@ wake-up is from eight processes that append and fsync on ext3, which are no case
 _JOURNALED: Final = 'page_insert = "36 us"'
 """A page of journaled data takes a handle of its own: from the writes of stream4j while the disk was idle."""
 
+_WRITEBACK: Final = 'cost.page_writeback = "2300 ns"\n'
+"""The flusher takes 0.6 ms of the guest's processor for each MiB (docs/guides/test-bed.md)."""
+
 _UNLIMITED_MBPS: Final = 5000
 """Of a null_blk without a limit, which copies at the speed of memory."""
 
@@ -83,6 +86,8 @@ class Made:
     disk_mib: int = 8192
     null: NullDisk | None = None
     file_system: FileSystem = field(default_factory=FileSystem)
+    scheduler: str = ""
+    """Where one was asked for, the disk serves request by request; else it is a rate."""
 
 
 def name_of(made: Made, platform: str) -> str:
@@ -98,6 +103,8 @@ def name_of(made: Made, platform: str) -> str:
         parts += _words(made.file_system)
     if made.null is not None:
         parts += _attributes(made.null)
+    if made.scheduler:
+        parts.append(made.scheduler)
     parts.append(memory)
     if made.cgroup_bytes:
         parts.append(f"cgroup{made.cgroup_bytes >> 20}m")
@@ -155,9 +162,9 @@ size = "{total_kib} KiB"
 read = "{read}"
 write = "{write}"
 sharing = "time"
-
+{_WRITEBACK if made.scheduler else ""}
 [disk.disk]
-{_disk(made) if made.null is None else _null_disk(made.null, platform)}
+{_disk(made) if made.null is None else _null_disk(made.null, made.scheduler, platform)}
 [mount."/data"]
 disk = "disk"
 {_file_system(made)}{_cgroup(made)}"""
@@ -174,10 +181,16 @@ stable_writes = {str(made.disk == "zram").lower()}
 """
 
 
-def _null_disk(null: NullDisk, platform: str) -> str:
+def _null_disk(null: NullDisk, scheduler: str, platform: str) -> str:
     """Describe null_blk by its attributes and its queue; a flush of its cache is one more request."""
     queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
+    requests = ""
+    if scheduler:
+        depth = null.hw_queue_depth * null.submit_queues
+        requests = (
+            f'service = "{null.completion_nsec} ns"\nhw_queue_depth = {depth}\nscheduler = "{scheduler}"\n'
+        )
     rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
     limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
     flush = f'flush = "{null.completion_nsec + _FLUSH_NS} ns"\n' if null.cache_size else ""
@@ -188,7 +201,7 @@ write = "{rate}"
 sharing = "total"
 latency = "{null.completion_nsec} ns"
 write_latency = "{null.completion_nsec} ns"
-{flush}{limit}{keys}
+{requests}{flush}{limit}{keys}
 logical_block_size = "4 KiB"
 """
 

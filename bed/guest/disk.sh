@@ -1,7 +1,7 @@
 # Disks in memory with an ext4 file system on them, and their limits. zram stores a page of one repeated byte as that byte: as long as files
 # hold nothing else, they need no memory.
 
-# make_disk KIND MOUNT ATTRIBUTES FS OPTIONS JOURNAL: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
+# make_disk KIND MOUNT ATTRIBUTES FS OPTIONS JOURNAL SCHEDULER: sets DEVICE, the disk's MAJOR:MINOR, and LIMITED, that of the device that is to be limited.
 #   zram    any number of requests waits for the limit
 #   queue   a loop device on that zram: at most 128 requests wait, as at a disk's own queue
 #   null    null_blk, whose time, rate and queue are its own; it is not limited
@@ -10,7 +10,7 @@ make_disk() {
     case $1 in
     zram) block=/dev/zram0 ;;
     queue) block=$(/losetup --find --show --direct-io=on /dev/zram0) ;;
-    null) make_null "$3" && block=/dev/nullb0 ;;
+    null) make_null "$3" "$7" && block=/dev/nullb0 ;;
     *)
         echo "disk.sh: no disk '$1'; there are zram, queue and null" >&2
         return 1
@@ -38,7 +38,7 @@ make_fs() {
     esac
 }
 
-# make_null ATTRIBUTES: /dev/nullb0, "size=2048,mbps=100,...". First it is written whole, at no cost: it has its memory before
+# make_null ATTRIBUTES SCHEDULER: /dev/nullb0, "size=2048,mbps=100,...". First it is written whole, at no cost: it has its memory before
 # anything is measured, and the dirty limits stay what they are.
 make_null() {
     mount -t configfs none /sys/kernel/config
@@ -50,6 +50,7 @@ make_null() {
     echo 0 >"$null/power"
     for each in $(echo "$1" | tr , ' '); do set_null "$each"; done
     echo 1 >"$null/power"
+    [ -z "$2" ] || echo "$2" >/sys/block/nullb0/queue/scheduler
 }
 
 # set_null NAME=VALUE ...: a value ends at a comma.

@@ -96,6 +96,7 @@ COSTS = {
     "fault_huge": (10 * US, 300 * US),
     "page_remove": (20, 500),
     "page_reclaim": (50, US),
+    "page_writeback": (50, 3 * US),
     "page_reported": (200, 4 * US),
     "page_remote": (50, 500),
     "page_remote_read": (50, 500),
@@ -132,7 +133,7 @@ def disk(chance: Chance, version: str) -> Table:
         drawn[key] = extras[key]
     if chance.sometimes():
         own = chance.one_of(
-            "burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san"
+            "burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san", "requests"
         )
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
@@ -146,6 +147,12 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
         case "write_cache":
             faster = Rate(int(write * chance.uniform(1.1, 8)))
             return {"write_cache": {"size": chance.size(10 * MB, 2000 * MB), "rate": faster}}
+        case "requests":
+            return {
+                "service": chance.time(10 * US, 2 * MS),
+                "hw_queue_depth": chance.between(1, 64),
+                "scheduler": chance.one_of("none", "mq-deadline", "kyber", "bfq"),
+            }
         case "unevenness":
             return {"unevenness": chance.one_of(0.1, 0.3)}
         case "rotation":

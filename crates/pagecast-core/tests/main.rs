@@ -27,6 +27,7 @@ mod kernel_queue;
 mod kernel_readahead;
 mod kernel_reads;
 mod kernel_reporting;
+mod kernel_requests;
 mod kernel_rooms;
 mod kernel_rotation;
 mod kernel_seeks;

@@ -4,6 +4,7 @@ import itertools
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,8 @@ def test_a_guest_that_comes_to_its_end_is_believed(guest, packages, tmp_path):
 def test_a_disk_of_null_blk_is_told_by_its_attributes_and_comes_with_programs(guest, packages, tmp_path):
     settings = Settings(disk="null", null=NullDisk(mbps=50, hw_queue_depth=8))
     assert "BED_NULL=size=2048,completion_nsec=100000,mbps=50,hw_queue_depth=8" in kernel_line(settings, "a")
+    assert " BED_SCHEDULER= " in kernel_line(settings, "a")
+    assert " BED_SCHEDULER=bfq " in kernel_line(replace(settings, scheduler="bfq"), "a")
     emulator(packages, "printf 'bed: done\\r\\n'")
     guest.play("a", "sync\n", settings, tmp_path / "out", files={"a.sh": "cp in/a out/a\n"})
     archive = (tmp_path / "initramfs").read_bytes()

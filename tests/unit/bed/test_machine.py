@@ -57,6 +57,14 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
         'limit_interval = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
     ):  # fmt: skip
         assert line in text
+    assert "service" not in text
+    ordered = replace(MADE, disk="null", null=NullDisk(submit_queues=2), scheduler="bfq")
+    assert name_of(ordered, PLATFORM) == "guest612-null-2g-bfq"
+    text = machine_of(ordered, PLATFORM)
+    path.write_text(text)
+    pc.load_machine(path)
+    for line in ('service = "100000 ns"', "hw_queue_depth = 128", 'scheduler = "bfq"', "cost.page_writeback"):
+        assert line in text
     unlimited = machine_of(replace(MADE, disk="null", null=NullDisk(mbps=0)), PLATFORM)
     assert "limit_interval" not in unlimited
 

@@ -90,6 +90,8 @@ mod tests {
             bytes: Bytes(bytes),
             priority: IoPriority::default(),
             part: 0,
+            is_direct: true,
+            is_sync: true,
         }
     }
 

@@ -38,7 +38,7 @@ pub use self::times::Times;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::anticipatory::Anticipatory;
 use self::bfq::Bfq;
@@ -52,6 +52,9 @@ use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
 use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
 /// The settings of the queue of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
@@ -63,6 +66,8 @@ pub struct Settings {
     pub max_sectors: Bytes,
     /// The time that a thread takes for a request before it sends the next.
     pub submission: Nanos,
+    /// The time that a flusher takes for a page before it sends the next request.
+    pub page_writeback: Nanos,
     /// True if the disk turns.
     pub is_rotational: bool,
     /// The most bytes per second that it moves.
@@ -118,6 +123,10 @@ pub struct Device {
     service: Service,
     /// The request that the scheduler has given out and the disk has no tag for.
     next: Option<Request>,
+    /// Requests that pass the scheduler: those behind a flush.
+    at_head: VecDeque<Request>,
+    /// The same ones until they are complete.
+    passing: FxHashSet<u64>,
     /// The parts of each call that are not complete.
     parts: FxHashMap<RequestId, u32>,
     /// Requests into which others were merged, with the calls of those.
@@ -157,6 +166,8 @@ impl Device {
             preparing: BTreeSet::new(),
             service,
             next: None,
+            at_head: VecDeque::new(),
+            passing: FxHashSet::default(),
             parts: FxHashMap::default(),
             merged: FxHashMap::default(),
             submitted: 0,
@@ -206,6 +217,17 @@ impl Device {
         }
     }
 
+    /// Submits a request that passes the scheduler and all that wait there (`block/blk-flush.c`).
+    pub fn submit_at_head(&mut self, now: Nanos, request: Request) {
+        self.now = self.now.max(now);
+        self.submitted += 1;
+        *self.parts.entry(request.id).or_default() += 1;
+        self.incomplete += 1;
+        self.passing.insert(self.submitted);
+        self.at_head.push_back(Request { part: self.submitted, ..request });
+        self.fill(now);
+    }
+
     /// Submits the next requests of a thread, each when it has prepared it; it waits in line where there is no tag.
     fn submit_of(&mut self, now: Nanos, thread: u32, processors: &mut RunQueue) {
         while let Some(submitter) = self.submitters.get_mut(&thread) {
@@ -226,15 +248,27 @@ impl Device {
                 self.line.push_back(thread);
                 return;
             }
+            let ready = processors.run(now, self.preparation(&next));
             let submitter = self.submitters.get_mut(&thread).expect("it submits");
             submitter.requests.pop_front();
-            submitter.ready = processors.run(now, self.settings.submission);
+            submitter.ready = ready;
             self.fill(now);
         }
         // It is forgotten when it has nothing to send and is ready for more.
         if self.submitters.get(&thread).is_some_and(|submitter| submitter.ready <= now) {
             self.submitters.remove(&thread);
         }
+    }
+
+    /// The time of a processor that a thread takes for a request.
+    fn preparation(&self, request: &Request) -> Nanos {
+        let own = match request.direction {
+            _ if request.is_direct => self.settings.submission,
+            Direction::Read => Nanos::ZERO,
+            Direction::Write => Nanos(self.settings.page_writeback.0 * request.bytes.0.div_ceil(PAGE)),
+        };
+        // Who submits runs the queue, and so copies for a disk in memory.
+        own + self.service.copying(request)
     }
 
     fn has_tag(&self, request: &Request) -> bool {
@@ -249,6 +283,14 @@ impl Device {
     /// Sends waiting requests to the disk as long as it takes some. A scheduler gives out one more, which waits for a tag of the disk
     /// (`__blk_mq_do_dispatch_sched`).
     fn fill(&mut self, now: Nanos) {
+        while self.service.has_room()
+            && let Some(request) = self.at_head.pop_front()
+        {
+            self.service.begin(now, request);
+        }
+        if self.service.is_stopped() {
+            return;
+        }
         while self.service.has_room() {
             let Some(request) = self.next.take().or_else(|| self.schedule.dispatch(now)) else { return };
             self.schedule.started(now, &request);
@@ -262,7 +304,7 @@ impl Device {
     /// The time at which the disk has served its next request, or serves again.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        let takes = self.service.has_room() || self.next.is_none();
+        let takes = !self.service.is_stopped() && (self.service.has_room() || self.next.is_none());
         let scheduled = self.schedule.next_event().filter(|_| takes);
         let prepared = self.preparing.first().map(|(ready, _)| *ready);
         earlier(earlier(self.service.next_event(), scheduled), prepared)
@@ -276,8 +318,11 @@ impl Device {
         let mut complete = Vec::new();
         let served = self.service.advance(now);
         for request in &served {
-            self.schedule.completed(now, request);
-            self.tags.give_back(request);
+            // Those behind a flush were never the scheduler's.
+            if !self.passing.remove(&request.part) {
+                self.schedule.completed(now, request);
+                self.tags.give_back(request);
+            }
             let (count, bytes) = &mut self.moved[usize::from(request.direction == Direction::Write)];
             (*count, *bytes) = (*count + 1, *bytes + request.bytes);
             let merged = self.merged.remove(&request.part).unwrap_or_default();

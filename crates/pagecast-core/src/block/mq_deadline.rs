@@ -68,15 +68,13 @@ impl Queue {
 #[derive(Debug, Default)]
 struct PerPrio {
     queues: [Queue; 2],
+    /// Those that are not complete, in the disk too (`dd_queued`).
+    queued: u32,
 }
 
 impl PerPrio {
     fn queue(&mut self, direction: Direction) -> &mut Queue {
         &mut self.queues[direction as usize]
-    }
-
-    fn is_empty(&self) -> bool {
-        self.queues.iter().all(|queue| queue.sorted.is_empty())
     }
 }
 
@@ -143,6 +141,7 @@ impl MqDeadline {
 impl Schedule for MqDeadline {
     fn insert(&mut self, now: Nanos, request: Request) {
         self.count += 1;
+        self.per_prio[request.priority.class as usize].queued += 1;
         let queue = self.per_prio[request.priority.class as usize].queue(request.direction);
         queue.insert((request.position, self.count), Waiting { request, since: now });
     }
@@ -155,16 +154,20 @@ impl Schedule for MqDeadline {
         Some(waiting.request.part)
     }
 
+    /// `dd_dispatch_request`: a class waits while one of a better class is not complete.
     fn dispatch(&mut self, now: Nanos) -> Option<Request> {
-        let better_waits = |each: &Self, class: IoClass| {
-            CLASSES[..class as usize].iter().any(|better| !each.per_prio[*better as usize].is_empty())
-        };
-        for class in &CLASSES[1..] {
-            if better_waits(self, *class) && self.is_aged(now, *class) {
-                return self.dispatch_of(now, *class);
+        if self.per_prio.iter().filter(|each| each.queued > 0).count() > 1 {
+            for class in &CLASSES[1..] {
+                if self.is_aged(now, *class) {
+                    return self.dispatch_of(now, *class);
+                }
             }
         }
-        let class = CLASSES.into_iter().find(|class| !self.per_prio[*class as usize].is_empty())?;
+        let class = CLASSES.into_iter().find(|class| self.per_prio[*class as usize].queued > 0)?;
         self.dispatch_of(now, class)
+    }
+
+    fn completed(&mut self, _: Nanos, request: &Request) {
+        self.per_prio[request.priority.class as usize].queued -= 1;
     }
 }

@@ -163,6 +163,8 @@ fn request_of(operation: &Operation) -> Request {
         position: operation.at,
         bytes: Bytes(operation.bytes),
         priority: crate::workload::IoPriority::default(),
+        is_sync: true,
+        is_direct: true,
         part: 0,
     }
 }

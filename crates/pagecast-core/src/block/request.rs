@@ -31,6 +31,10 @@ pub struct Request {
     pub bytes: Bytes,
     /// Its priority.
     pub priority: IoPriority,
+    /// True if somebody waits for it (REQ_SYNC): reads, direct writes, and write-back for `fsync`.
+    pub is_sync: bool,
+    /// True if its thread takes time of a processor for it: direct I/O. That of other requests is part of the cost of their pages.
+    pub is_direct: bool,
     /// The number of this part of the call; 0 before it is submitted.
     pub part: u64,
 }
@@ -54,6 +58,7 @@ impl Request {
         self.direction == other.direction
             && self.end() == other.position
             && self.priority.class == other.priority.class
+            && self.is_sync == other.is_sync
             && self.bytes + other.bytes <= most
     }
 }

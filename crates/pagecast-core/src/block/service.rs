@@ -1,8 +1,9 @@
-//! Serves requests as a disk does that takes the same time for each, so many at a time, within a limit of bandwidth; or as one that turns,
-//! or as an array of such disks.
+//! Serves requests as a disk does that takes a time for each, so many at a time, behind a link, within a limit of bandwidth; or as one that
+//! turns, or as an array of such disks.
 //!
 //! Source: `drivers/block/null_blk/main.c: null_handle_throttled, nullb_bwtimer_fn`, Linux 6.12 (`completion_nsec`, `hw_queue_depth`, `mbps`).
-//! The limit is a number of bytes for each interval; a request that goes beyond it waits for the next, and all others behind it.
+//! The limit is a number of bytes for each interval. A request that goes beyond it waits for the next, and all others behind it that have left the
+//! scheduler, which keeps the rest until these are served (`block/blk-mq.c: blk_mq_dispatch_rq_list, hctx->dispatch`).
 //!
 //! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. With a write cache (`disk_cache`)
 //! writes need no head. Left out: an age at which such a disk prefers a request that waits.
@@ -16,7 +17,7 @@ use super::request::{Direction, Request};
 use super::rotation::Mechanics;
 use super::times::Times;
 use crate::machine::{Raid, San};
-use crate::units::{Bytes, Nanos, earlier};
+use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends
 /// one takes as long, and then ends all that are due. Their order, and so who waits, depends on it.
@@ -98,6 +99,41 @@ impl Link {
     }
 }
 
+/// A memory to and from which the bytes of requests are copied, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Copying {
+    /// Bytes in a second.
+    rate: f64,
+    /// The time up to which it copies.
+    until: Nanos,
+}
+
+impl Copying {
+    fn of(self, request: &Request) -> Nanos {
+        Nanos::from_seconds(request.bytes.0 as f64 / self.rate)
+    }
+}
+
+/// The bytes per second that a disk moves at most.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    each: (f64, f64),
+    is_separate: bool,
+    /// The times up to which it moves bytes of reads, or of all, and of writes.
+    until: [Nanos; 2],
+}
+
+impl Rates {
+    /// Returns when the bytes of a request have moved that is served from now on.
+    fn moved(&mut self, now: Nanos, request: &Request) -> Nanos {
+        let is_read = request.direction == Direction::Read;
+        let rate = if is_read { self.each.0 } else { self.each.1 };
+        let until = &mut self.until[usize::from(self.is_separate && !is_read)];
+        *until = now.max(*until) + Nanos::from_seconds(request.bytes.0 as f64 / rate);
+        *until
+    }
+}
+
 /// A disk; see the module.
 #[derive(Debug)]
 pub struct Service {
@@ -105,6 +141,8 @@ pub struct Service {
     times: Times,
     budget: Option<Budget>,
     allowance: Option<Allowance>,
+    copying: Option<Copying>,
+    rates: Option<Rates>,
     link: Option<Link>,
     head: Option<Head>,
     /// The disks that it is made of.
@@ -130,6 +168,8 @@ impl Service {
             times,
             budget: None,
             allowance: None,
+            copying: None,
+            rates: None,
             link: None,
             head: None,
             array: None,
@@ -148,6 +188,19 @@ impl Service {
     #[must_use]
     pub fn allowed(self, allowance: Allowance) -> Self {
         Self { allowance: Some(allowance), ..self }
+    }
+
+    /// The same disk, in a memory of such a rate.
+    #[must_use]
+    pub fn copied(self, rate: BytesPerSecond) -> Self {
+        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO }), ..self }
+    }
+
+    /// The same disk, which moves no more than so many bytes per second of reads and of writes, each for itself if these are `separate`. Bytes
+    /// move while a request is served.
+    #[must_use]
+    pub fn moving(self, each: (f64, f64), is_separate: bool) -> Self {
+        Self { rates: Some(Rates { each, is_separate, until: [Nanos::ZERO; 2] }), ..self }
     }
 
     /// The same disk, behind a link.
@@ -191,6 +244,16 @@ impl Service {
         self.under_way() < u64::from(self.depth)
     }
 
+    /// True if it takes nothing from a scheduler until all that it has been given has passed its limit.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.budget.is_some() && !self.held.is_empty()
+    }
+
+    /// The time in which the bytes of a request are copied.
+    pub(super) fn copying(&self, request: &Request) -> Nanos {
+        self.copying.map_or(Nanos::ZERO, |copying| copying.of(request))
+    }
+
     /// The requests that it has.
     pub(super) fn under_way(&self) -> u64 {
         let in_array = self.array.as_ref().map_or(0, Array::requests);
@@ -209,10 +272,11 @@ impl Service {
         while let Some(at) = self.next() {
             let next = self.held[at];
             let is_early = self.allowance.is_some_and(|allowance| allowance.free() > now);
-            if is_early || !self.passes(now, next.bytes.0) {
+            let is_copying = self.copying.is_some_and(|copying| copying.until > now);
+            if is_early || is_copying || !self.passes(now, next.bytes.0) {
                 return;
             }
-            let moved = self.allowance.as_mut().map_or(now, |allowance| allowance.pass(now, &next));
+            let passed = self.allowance.as_mut().map_or(now, |allowance| allowance.pass(now, &next));
             self.held.remove(at);
             if let Some(array) = &mut self.array {
                 array.begin(now, next);
@@ -220,8 +284,13 @@ impl Service {
             }
             let choices = self.held.len() + 1;
             let positioned = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(now, &next, choices));
+            let copied = now + self.copying(&next);
+            if let Some(copying) = &mut self.copying {
+                copying.until = copied;
+            }
+            let moved = self.rates.as_mut().map_or(passed, |rates| rates.moved(now, &next));
             // Its bytes are part of the time of a short request.
-            let end = (now + self.times.next(next.direction) + positioned).max(moved);
+            let end = (copied + self.times.next(next.direction) + positioned).max(passed).max(moved);
             let place = self.served.partition_point(|(other, _)| *other <= end);
             self.served.insert(place, (end, next));
         }
@@ -243,19 +312,27 @@ impl Service {
     fn passes(&mut self, now: Nanos, bytes: u64) -> bool {
         let Some(budget) = &mut self.budget else { return true };
         budget.ends.get_or_insert(now + budget.interval);
-        let passes = budget.left > 0;
-        // The last one may go beyond it.
+        // One that is longer than the whole has an interval of its own.
+        let passes = budget.left >= bytes.min(budget.bytes.0);
         budget.left = if passes { budget.left.saturating_sub(bytes) } else { 0 };
         passes
     }
 
     /// The time at which it has served its next request, or its budget is new.
     pub(super) fn next_event(&self) -> Option<Nanos> {
-        let ends = self.budget.and_then(|budget| budget.ends).filter(|_| !self.held.is_empty());
-        let allowed = self.allowance.map(|allowance| allowance.free()).filter(|_| !self.held.is_empty());
         let of_array = self.array.as_ref().and_then(Array::next_event);
         let crossed = self.link.as_ref().and_then(|link| Some(link.crossing.front()?.0));
-        earlier(self.complete().into_iter().chain(ends).chain(allowed).min(), earlier(of_array, crossed))
+        earlier(earlier(self.complete(), self.ready()), earlier(of_array, crossed))
+    }
+
+    /// The time from which it serves the next request that waits for its budget, its allowance or its memory.
+    fn ready(&self) -> Option<Nanos> {
+        self.next()?;
+        let limited = match self.budget {
+            Some(budget) if budget.left == 0 || self.copying.is_none() => budget.ends,
+            _ => self.copying.map(|copying| copying.until),
+        };
+        limited.max(self.allowance.map(|allowance| allowance.free()))
     }
 
     /// The time at which its next requests are complete: the end of the last of those that end together.

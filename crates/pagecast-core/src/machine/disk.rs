@@ -119,18 +119,19 @@ keys! {
         /// [those of each](../concepts/devices.md#arrays).
         #[key(table::<Raid>(), absent = "it is one disk")]
         pub raid: Option<Raid>,
-        /// Time of the disk for each request of direct I/O
+        /// Time of the disk for each request
         ///
-        /// With it direct I/O goes request by request through `scheduler` ([one by one](../concepts/kernel/block.md#requests-one-by-one)), and
-        /// `latency` and `write_latency` are not added there. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
+        /// With it direct I/O, pages that are missed or read ahead, write-back and journals go request by request through `scheduler` ([one by
+        /// one](../concepts/kernel/block.md#requests-one-by-one)), and `latency` and `write_latency` are not added there; of a disk with `rotation`,
+        /// `raid`, `burst`, `write_cache`, `unevenness`, `read_at`, `write_at`, `iops`, `san`, `service_read` or `service_write` direct I/O alone. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
         #[key(TIME, default = Nanos::ZERO)]
         pub service: Nanos,
-        /// Requests of direct I/O that the disk serves at once
+        /// Requests that the disk serves at once
         ///
         /// The tags of its queue. It needs `service`.
         #[key(whole(1, 1 << 20), absent = "`nr_requests`")]
         pub hw_queue_depth: Option<u32>,
-        /// The order in which requests of direct I/O go to the disk
+        /// The order in which requests go to the disk
         ///
         /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
         #[key(word::<Scheduler>(), default = Scheduler::None)]

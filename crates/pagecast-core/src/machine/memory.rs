@@ -93,6 +93,11 @@ keys! {
         /// Extra time to get 4 KiB of memory while reclaim has to free other pages for them
         #[key(TIME, shown = Nanos::ZERO)]
         pub page_reclaim: Nanos,
+        /// Submitting 4 KiB of write-back, for the flusher
+        ///
+        /// To a disk with `service`; it sends its next request only then. The time is taken from no other thread.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub page_writeback: Nanos,
         /// Extra time to copy 4 KiB to the memory of another node
         #[key(TIME, shown = Nanos::ZERO)]
         pub page_remote: Nanos,

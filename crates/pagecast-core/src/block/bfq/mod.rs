@@ -1,8 +1,8 @@
 //! `bfq`: budgets of sectors for threads, by their weights; the disk idles for a thread that others would push aside.
 //!
 //! Source: `block/bfq-iosched.c`, Linux 6.12, whose names the functions have. A thread whose queue has just begun looks interactive, and its
-//! weight is raised thirtyfold for some seconds (`low_latency`). Left out: soft real-time raising, merging of queues, cgroups, asynchronous
-//! requests, the clock tick in which the kernel compares times.
+//! weight is raised thirtyfold for some seconds (`low_latency`). Write-back that nobody waits for has a queue of its own, which is never
+//! raised or idled for, and is charged threefold beside others. Left out: soft real-time raising, merging of queues, cgroups, the clock tick in which the kernel compares times.
 
 mod burst;
 mod inject;
@@ -28,6 +28,8 @@ const TIMEOUT: Nanos = Nanos(125_000_000);
 const WR_MIN_IDLE_TIME: Nanos = Nanos(2_000_000_000);
 /// `max_service_from_wr`, in sectors.
 const MAX_SERVICE_FROM_WR: u64 = 120_000;
+/// `bfq_async_charge_factor`
+const ASYNC_CHARGE_FACTOR: u64 = 3;
 /// The disk idles so long for a raised queue (`bfq_arm_slice_timer`), and for one of random requests in a symmetric scenario.
 const SLICE_IDLE_RAISED: Nanos = Nanos(20_000_000);
 const MIN_THINK_TIME: Nanos = Nanos(2_000_000);
@@ -144,7 +146,9 @@ impl Bfq {
 
     /// `bfq_better_to_idle`
     fn is_better_to_idle(&self, thread: u32) -> bool {
-        self.queues[&thread].entity.class != IoClass::Idle
+        let queue = &self.queues[&thread];
+        queue.is_sync
+            && queue.entity.class != IoClass::Idle
             && (self.idling_boosts(thread) || self.needs_idling(thread))
     }
 
@@ -199,7 +203,8 @@ impl Bfq {
         let is_back_soon = now <= queue.last_end + Nanos(3 * SLICE_IDLE.0);
         let was_idle_long =
             queue.dispatched == 0 && queue.budget_timeout.is_none_or(|since| since + WR_MIN_IDLE_TIME < now);
-        let is_interactive = !queue.in_large_burst && was_idle_long && queue.has_default_weight();
+        let is_interactive =
+            queue.is_sync && !queue.in_large_burst && was_idle_long && queue.has_default_weight();
         let next = queue.next().expect("it has a request").sectors();
         // `bfq_bfqq_update_budg_for_activation`
         let left = queue.entity.budget_left();
@@ -236,6 +241,9 @@ impl Bfq {
     fn is_slow(&self, now: Nanos, thread: u32, idled_since: Option<Nanos>) -> (bool, u64) {
         let queue = &self.queues[&thread];
         let time = idled_since.unwrap_or(now) - self.last_budget_start;
+        if !queue.is_sync {
+            return (false, time.0 / 1_000_000);
+        }
         if time < Nanos(1_000_000) {
             let least = if self.is_rotational { SLICE_IDLE } else { MIN_THINK_TIME };
             return (queue.is_seeky(), least.0 / 1_000_000);
@@ -263,6 +271,7 @@ impl Bfq {
         let queue = self.queues.get_mut(&thread).expect("it is in service");
         let budget = match reason {
             _ if queue.raised.is_some() => 2 * min_budget,
+            _ if !queue.is_sync => most,
             Expiration::TooIdle if queue.dispatched == 0 => {
                 if queue.max_budget > 5 * min_budget {
                     queue.max_budget - 4 * min_budget
@@ -398,13 +407,20 @@ impl Bfq {
         }
     }
 
+    /// `bfq_serv_to_charge`
+    fn charge_of(&self, thread: u32, request: &Request) -> u64 {
+        let is_plain = request.is_sync || self.is_asymmetric(thread);
+        request.sectors() * if is_plain { 1 } else { ASYNC_CHARGE_FACTOR }
+    }
+
     /// `bfq_dispatch_rq_from_bfqq`
     fn dispatch_from(&mut self, now: Nanos, thread: u32) -> Request {
         let queue = self.queues.get_mut(&thread).expect("it was selected");
         let request = queue.pop().expect("it has one");
         queue.dispatched += 1;
         let is_empty = queue.is_empty();
-        self.served(thread, request.sectors());
+        let charged = self.charge_of(thread, &request);
+        self.served(thread, charged);
         if self.rate.dispatched(now, &request, self.in_flight) {
             self.max_budget = self.rate.budget(TIMEOUT);
         }
@@ -482,7 +498,7 @@ impl Bfq {
     fn queue_of(&mut self, now: Nanos, request: &Request) {
         if !self.queues.contains_key(&request.thread) {
             let is_anybody_busy = self.busy().next().is_some();
-            self.queues.insert(request.thread, Queue::new(now, request.priority, 2 * self.max_budget / 3));
+            self.queues.insert(request.thread, Queue::new(now, request, 2 * self.max_budget / 3));
             for thread in self.burst.began(now, request.thread, is_anybody_busy) {
                 self.queues.get_mut(&thread).expect("it has begun").in_large_burst = true;
             }
@@ -566,7 +582,7 @@ impl Schedule for Bfq {
     }
 
     /// `bfq_limit_depth`: writes have three quarters of each word of the tags' bitmap (`lib/sbitmap.c: sbitmap_calculate_shift`), or three eighths
-    /// beside a raised queue; a queue that has its part of all tags, by its weight, has one of each word.
+    /// beside a raised queue, and half of that if nobody waits for them; a queue that has its part of all tags, by its weight, has one of each word.
     fn limit_depth(&self, request: &Request, tags: u32) -> u32 {
         let mut shift = 6;
         while shift > 0 && tags >= 4 && (4 << shift) > tags {
@@ -576,8 +592,10 @@ impl Schedule for Bfq {
         let is_raised = self.busy().any(|queue| queue.raised.is_some());
         let per_word = match (request.direction, is_raised) {
             (Direction::Read, _) => word,
-            (Direction::Write, false) => (word * 3 / 4).max(1),
-            (Direction::Write, true) => (word * 6 / 16).max(1),
+            (Direction::Write, false) if request.is_sync => (word * 3 / 4).max(1),
+            (Direction::Write, true) if request.is_sync => (word * 6 / 16).max(1),
+            (Direction::Write, false) => (word / 2).max(1),
+            (Direction::Write, true) => (word * 3 / 16).max(1),
         };
         let most = (words * per_word).min(tags);
         let Some(queue) = self.queues.get(&request.thread).filter(|queue| queue.entity.on != On::Nothing)

@@ -53,6 +53,8 @@ pub struct Queue {
     requests: BTreeMap<(u64, u64), Request>,
     last: u64,
     pub priority: IoPriority,
+    /// False if nobody waits for its requests (`bfq_bfqq_sync`).
+    pub is_sync: bool,
     pub is_busy: bool,
     pub dispatched: u32,
     pub max_budget: u64,
@@ -77,13 +79,15 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(now: Nanos, priority: IoPriority, max_budget: u64) -> Self {
+    pub fn new(now: Nanos, request: &Request, max_budget: u64) -> Self {
+        let Request { priority, is_sync, .. } = *request;
         let class = priority.class;
         Self {
             entity: Entity { class, orig_weight: weight_of(priority), ..Entity::default() },
             requests: BTreeMap::new(),
             last: 0,
             priority,
+            is_sync,
             is_busy: false,
             dispatched: 0,
             max_budget,
@@ -94,7 +98,7 @@ impl Queue {
             last_end: now,
             think_samples: 0,
             think_total: 0,
-            has_short_think_time: class != IoClass::Idle,
+            has_short_think_time: is_sync && class != IoClass::Idle,
             last_position: 0,
             seek_history: 1,
             io_bound: true,
@@ -162,7 +166,7 @@ impl Queue {
         let is_long = self.think_samples > VALID_SAMPLES
             && (self.think_total + 128) / self.think_samples > SLICE_IDLE.0;
         let was_short = self.has_short_think_time;
-        self.has_short_think_time = !is_long && self.priority.class != IoClass::Idle;
+        self.has_short_think_time = self.is_sync && !is_long && self.priority.class != IoClass::Idle;
         let far = is_far(self.last_position, request, is_rotational);
         self.seek_history = self.seek_history << 1 | u32::from(far);
         self.last_position = request.end();

@@ -1,7 +1,7 @@
 //! `kyber`: tokens for each kind of request, and batches of each in turn.
 //!
 //! Source: `block/kyber-iosched.c`, Linux 6.12. Where requests are longer in the disk than the target of their kind, the other kind gets fewer
-//! tokens. Left out: discards, asynchronous writes.
+//! tokens. Left out: discards.
 
 mod latency;
 
@@ -19,6 +19,8 @@ use crate::units::{Bytes, Nanos};
 const DEPTH: [u32; 2] = [256, 128];
 /// `kyber_batch_size`
 const BATCH: [u32; 2] = [16, 8];
+/// `KYBER_ASYNC_PERCENT`: of the tags for requests that nobody waits for.
+const ASYNC_PERCENT: u32 = 75;
 
 /// `kyber_latency_targets`
 const TARGETS: [Nanos; 2] = [Nanos(2_000_000), Nanos(10_000_000)];
@@ -110,6 +112,10 @@ impl Schedule for Kyber {
             }
         }
         None
+    }
+
+    fn limit_depth(&self, request: &Request, tags: u32) -> u32 {
+        if request.is_sync { tags } else { (tags * ASYNC_PERCENT / 100).max(1) }
     }
 
     fn started(&mut self, now: Nanos, request: &Request) {

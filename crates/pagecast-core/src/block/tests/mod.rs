@@ -13,7 +13,16 @@ const MS: u64 = 1_000_000;
 fn settings(scheduler: Scheduler, nr_requests: u32) -> Settings {
     let (max_sectors, submission) = (Bytes(124 << 10), Nanos(5_000));
     let peak_rate = BytesPerSecond(4.0 * 124.0 * 1024.0 * 1000.0);
-    Settings { scheduler, nr_requests, max_sectors, submission, is_rotational: false, peak_rate }
+    let page_writeback = Nanos::ZERO;
+    Settings {
+        scheduler,
+        nr_requests,
+        max_sectors,
+        submission,
+        page_writeback,
+        is_rotational: false,
+        peak_rate,
+    }
 }
 
 /// Four requests at a time, each in a millisecond.
@@ -29,6 +38,8 @@ fn call(id: u64, thread: u32, direction: Direction, position: u64, bytes: u64) -
         position,
         bytes: Bytes(bytes),
         priority: IoPriority::default(),
+        is_sync: true,
+        is_direct: true,
         part: 0,
     }
 }
@@ -188,7 +199,62 @@ fn a_budget_lets_so_many_bytes_pass_in_each_interval() {
     assert!((195..=215).contains(&megabytes), "100 MiB/s for 2 s: {megabytes}");
 }
 
-/// The value below which so much of a list is.
+/// Bjorling, Axboe, Nellans and Bonnet (SYSTOR 2013): nothing is to be won by the order of requests where the disk does not turn.
+#[test]
+fn none_is_fine_on_flash() {
+    let requests = |scheduler| {
+        let flash = Device::new(settings(scheduler, 64), Service::new(32, Nanos(70_000)));
+        let run = Threads::of(flash, &[READER; 4]).run(&[8; 4], 500);
+        run.complete.iter().sum::<u64>() as f64
+    };
+    let none = requests(Scheduler::None);
+    for scheduler in [Scheduler::MqDeadline, Scheduler::Kyber, Scheduler::Bfq] {
+        assert!(none > 0.99 * requests(scheduler), "{scheduler:?}: {none}");
+    }
+}
+
+#[test]
+fn requests_move_no_more_than_the_disk_does_while_they_are_served() {
+    let megabytes = |is_separate| {
+        let disk =
+            Service::new(64, Nanos(100_000)).moving((50.0 * 1048576.0, 100.0 * 1048576.0), is_separate);
+        let reader = (Direction::Read, 128 << 10, IoPriority::default());
+        let run = Threads::of(Device::new(settings(Scheduler::None, 64), disk), &[WRITER, reader])
+            .run(&[8, 8], 2000);
+        [run.complete[0], run.complete[1]].map(|calls| calls as f64 / 8.0)
+    };
+    let [written, read] = megabytes(true);
+    assert!((written - 200.0).abs() < 4.0 && (read - 100.0).abs() < 3.0, "{written} {read}");
+    let [written, read] = megabytes(false);
+    assert!((written / 100.0 + read / 50.0 - 2.0).abs() < 0.05, "{written} {read}");
+}
+
+#[test]
+fn a_memory_copies_one_request_after_the_other() {
+    let disk = Service::new(64, Nanos(100_000)).copied(BytesPerSecond(128.0 * 1024.0 * 1000.0));
+    let run = Threads::of(Device::new(settings(Scheduler::None, 64), disk), &[WRITER]).run(&[8], 1000);
+    // And twice 5 us for the two requests of a call.
+    assert!((970..=1000).contains(&run.complete[0]), "a millisecond each: {}", run.complete[0]);
+}
+
+#[test]
+fn who_passes_the_scheduler_is_next() {
+    let mut device = Device::new(settings(Scheduler::MqDeadline, 64), Service::new(1, Nanos(MS)));
+    let mut processors = RunQueue::new(1);
+    for id in 0..8 {
+        let write = call(id, 0, Direction::Write, id << 20, 4096);
+        device.submit(Nanos::ZERO, Request { is_direct: false, ..write }, &mut processors);
+    }
+    device.submit_at_head(Nanos::ZERO, call(9, 1, Direction::Write, 0, 4096));
+    let mut order = Vec::new();
+    while let Some(next) = device.next_event() {
+        order.extend(device.advance(next).into_iter().map(|id| id.0));
+        device.resume(next, &mut processors);
+    }
+    assert_eq!(order, [0, 9, 1, 2, 3, 4, 5, 6, 7]);
+    assert!(device.is_idle());
+}
+
 /// Reads and writes share the link to a disk elsewhere; a lone request takes its round trip besides.
 #[test]
 fn a_disk_behind_a_link_is_as_fast_as_the_link() {
@@ -255,6 +321,7 @@ fn a_disk_with_a_cache_completes_writes_early() {
     assert!(writes(Some(1 << 24), 20_000) >= writes(None, 20_000));
 }
 
+/// The value below which so much of a list is.
 fn percentile(mut values: Vec<u64>, part: f64) -> f64 {
     values.sort_unstable();
     let at = (values.len() as f64 * part) as usize;

@@ -239,7 +239,11 @@ impl Oracle {
     }
 
     fn next_of_deadline(&mut self, now: u64) -> Option<usize> {
-        let class = self.waiting.iter().map(|entry| self.threads[entry.thread].class).min()?;
+        let in_disk = self.served.iter().map(|(_, entry)| entry).chain(&self.ahead);
+        let class = self.waiting.iter().chain(in_disk).map(|entry| self.threads[entry.thread].class).min()?;
+        if self.waiting.iter().all(|entry| self.threads[entry.thread].class != class) {
+            return None;
+        }
         let of = |each: &Self, is_write: bool| {
             let is_alike = |at: &usize| {
                 let calls = each.threads[each.waiting[*at].thread];

@@ -49,6 +49,8 @@ fn request(thread: usize, number: u64, stream: &Stream) -> Request {
         position: ((thread as u64 + 1) << 36) + number * (BYTES + stream.gap),
         bytes: Bytes(BYTES),
         priority: stream.priority,
+        is_sync: true,
+        is_direct: true,
         part: (thread as u64) << 32 | number,
     }
 }

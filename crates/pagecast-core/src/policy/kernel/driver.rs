@@ -5,6 +5,7 @@
 use crate::block::{Device, RequestId};
 use crate::flow::Completion;
 use crate::policy::kernel::Kernel;
+use crate::policy::kernel::block::queue::is_of_queue;
 use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASKS, RUN_STEPS, SETTLE_AFTER};
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
@@ -12,7 +13,7 @@ use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, st
 use crate::policy::kernel::filemap::names::{change_name, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
-use crate::policy::kernel::filemap::readahead::leave_ahead;
+use crate::policy::kernel::filemap::readahead::{leave_ahead, send_ahead};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
@@ -27,9 +28,10 @@ use crate::policy::kernel::model::next_call::{
     until_throttling,
 };
 use crate::policy::kernel::model::plain::step_plain;
-use crate::policy::kernel::model::run::begin_run;
+use crate::policy::kernel::model::run::{NO_FLOW, begin_run, copy_read};
 use crate::policy::kernel::model::settle::{
-    apply_written, count_moved, keep_memcgs_within_limits, settle, settle_others, settle_task, settle_visited,
+    apply_written, count_moved, end_writeback, keep_memcgs_within_limits, settle, settle_others, settle_task,
+    settle_visited,
 };
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
@@ -42,7 +44,7 @@ use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Behind, Call, Integrity, OperationId, Outcome, Request};
-use crate::result::Part;
+use crate::result::{Part, Parts};
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
 use crate::workload::Advice;
@@ -204,13 +206,42 @@ impl Kernel {
     fn end_direct(&mut self, now: Nanos, at: usize, out: &mut Actions) {
         let is_due = |device: &&mut Device| device.next_event().is_some_and(|next| next <= now);
         while let Some(device) = self.block.devices.get_mut(at).filter(is_due) {
-            for RequestId(number) in device.advance(now) {
-                let operation = OperationId(number as u32);
-                self.note_request(now, at, operation, out);
-                drive(&mut self.context(now, out), operation);
+            for id in device.advance(now) {
+                self.end_request(now, at, id, out);
             }
             let device = self.block.devices.get_mut(at).expect("it was just there");
             device.resume(now, &mut self.ext4.cpus);
+        }
+    }
+
+    /// Goes on with whoever waits for a request: of write-back, of a run that misses pages, or of direct I/O.
+    fn end_request(&mut self, now: Nanos, at: usize, id: RequestId, out: &mut Actions) {
+        if is_of_queue(id) {
+            return self.unit_served(now, at, id, out);
+        }
+        let operation = OperationId(id.0 as u32);
+        self.note_request(now, at, operation, out);
+        let cx = &mut self.context(now, out);
+        match cx.tasks.get(operation) {
+            Some(task) if task.is_at_device && task.reads_ahead() => {
+                let bytes = task.shape.bytes;
+                cx.tasks.get_mut(operation).expect("it is there").is_at_device = false;
+                let done = Completion { flow: NO_FLOW, tag: 0, bytes, parts: Parts::default() };
+                run_ended(cx, operation, &done);
+            }
+            Some(task) if task.is_at_device => copy_read(cx, operation),
+            _ => drive(cx, operation),
+        }
+    }
+
+    /// Ends a unit of a device's queue whose request is complete.
+    fn unit_served(&mut self, now: Nanos, device: usize, id: RequestId, out: &mut Actions) {
+        let unit = self.block.unit_served(device, now, id);
+        let of = (unit.wb, unit.file);
+        end_writeback(&mut self.context(now, &mut Actions::default()), device, of, (unit.start, unit.end));
+        self.ext4.note_written_back(now, device, &unit);
+        for waiter in unit.waiters {
+            end_wait(&mut self.context(now, out), waiter);
         }
     }
 
@@ -220,10 +251,13 @@ impl Kernel {
         let (file, since) = (task.file().id, task.since);
         let part = if task.writes_past() { Part::DeviceWrite } else { Part::DeviceRead };
         let served = Nanos(now.0.saturating_sub(self.config.host.disks[at].service.0));
-        for behind in self.block.turns.behind(at, (since, served.max(since)), operation, None) {
+        // Nobody waits for what is read ahead.
+        let by = task.thread(operation);
+        let behind = self.block.turns.behind(at, (since, served.max(since)), by, None);
+        for behind in behind.into_iter().filter(|_| operation.0 & AHEAD == 0) {
             out.waited(operation, part, behind);
         }
-        self.block.turns.serve(at, (since, now), operation, file);
+        self.block.turns.serve(at, (since, now), by, file);
     }
 
     /// Wakes the tasks whose requests the device has completed.
@@ -256,7 +290,8 @@ impl Kernel {
                 self.told.note_background(&self.pages, &mut self.write_back, now, WbId(at as u32), is_over);
             }
         }
-        self.flushers.start_unit(&self.write_back, &mut self.block, now, device, out);
+        let by = (&mut self.ext4.cpus, &mut *out);
+        self.flushers.start_units(&self.write_back, &mut self.block, now, device, by);
         for waiter in ready {
             end_wait(&mut self.context(now, out), waiter);
         }
@@ -363,6 +398,7 @@ pub fn drive(cx: &mut Context<'_>, operation: OperationId) {
         match step(cx, operation) {
             Next::Run(end) => {
                 if !begin_run(cx, operation, end) {
+                    send_ahead(cx, operation);
                     return;
                 }
                 // Its bytes were there at once.

@@ -133,7 +133,8 @@ impl Kernel {
         };
         let until = offset.checked_add(bytes.0).filter(|_| bytes > Bytes::ZERO)?;
         let is_missing = || self.pages.lists().run(file.id, offset, until) == (false, until);
-        if self.tasks.len() > 0 || self.block.has_head(&file) || !is_missing() {
+        let serves_pages = self.block.devices.serves_pages(file.device.0 as usize);
+        if self.tasks.len() > 0 || self.block.has_head(&file) || serves_pages || !is_missing() {
             return None;
         }
         let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;

@@ -1,23 +1,30 @@
-//! Sends direct I/O request by request to disks whose machine says how long a request takes.
+//! Sends requests to disks whose machine says how long one takes: direct I/O, pages that are missed or read ahead, write-back, logs.
 //!
-//! The requests themselves are in `crate::block`, their places in `layout`. Left out: write-back and buffered reads, which are flows beside
-//! these requests.
+//! The requests themselves are in `crate::block`, their places in `layout`. Left out: write-back and buffered reads of disks that turn and of
+//! arrays, and everywhere parts of blocks beside a write that does not fill them: they are flows beside the requests.
 
 use rustc_hash::FxHashMap;
 
 use crate::block::{Allowance, Device, Direction, Mechanics, Request, RequestId, Service, Settings, Times};
-use crate::machine::Disk;
+use crate::machine::{CopyCost, Disk, Memory, Sharing};
 use crate::policy::kernel::block::layout::Layout;
+use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::config::Config;
 use crate::policy::{FileView, OperationId};
 use crate::random::hash;
+use crate::run_queue::RunQueue;
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 use crate::workload::IoPriority;
+
+/// Bytes of a log after which it begins again: what mke2fs makes at most by itself (`lib/ext2fs/mkjournal.c`).
+const LOG: u64 = 1 << 30;
 
 /// The disks of a host that serve requests, by the number of the disk.
 pub struct Devices {
     each: Vec<Option<Device>>,
     pub(super) layouts: Vec<Layout>,
+    /// The disks whose pages come and go by requests, too.
+    serves_pages: Vec<bool>,
     priorities: FxHashMap<OperationId, IoPriority>,
 }
 
@@ -25,13 +32,18 @@ impl Devices {
     /// Those of a host.
     pub fn of(config: &Config) -> Self {
         let host = &config.host;
-        let submission = host.memory.cost.call;
         let seed = |disk: &Disk| config.seed ^ hash(&host.name) ^ hash(&disk.name).rotate_left(1);
         Self {
-            each: host.disks.iter().map(|disk| device_of(disk, submission, seed(disk))).collect(),
+            each: host.disks.iter().map(|disk| device_of(disk, &host.memory, seed(disk))).collect(),
             layouts: (0..host.disks.len()).map(|at| Layout::of(host, at)).collect(),
+            serves_pages: host.disks.iter().map(serves_pages).collect(),
             priorities: FxHashMap::default(),
         }
+    }
+
+    /// True if pages of a disk come and go by requests.
+    pub fn serves_pages(&self, at: usize) -> bool {
+        self.serves_pages.get(at).copied().unwrap_or(false)
     }
 
     /// The disk of a file, if direct I/O to it goes by requests.
@@ -64,7 +76,37 @@ impl Devices {
             position: self.layouts[file.device.0 as usize].position(file, offset, bytes),
             bytes,
             priority: self.priorities.get(&thread).copied().unwrap_or_default(),
+            is_sync: true,
+            is_direct: true,
             part: 0,
+        }
+    }
+
+    /// Submits a unit of the queue of a disk. Its thread is the flusher of its wb, or the journal.
+    pub fn send(&mut self, now: Nanos, at: usize, (id, unit): (RequestId, &Unit), processors: &mut RunQueue) {
+        let bytes = unit.end - unit.start;
+        let layout = &mut self.layouts[at];
+        let position = match unit.file {
+            Some(file) => layout.pieces(file, (unit.start, unit.end))[0].0,
+            None => layout.log(bytes, LOG).0,
+        };
+        let thread = u32::MAX - 2 * unit.wb.0 - u32::from(!unit.is_of_flusher);
+        let request = Request {
+            id,
+            thread,
+            direction: Direction::Write,
+            position,
+            bytes: Bytes(bytes),
+            priority: IoPriority::default(),
+            is_sync: !unit.is_of_flusher,
+            is_direct: false,
+            part: 0,
+        };
+        let device = self.each[at].as_mut().expect("it serves requests");
+        if unit.is_at_head {
+            device.submit_at_head(now, request);
+        } else {
+            device.submit(now, request, processors);
         }
     }
 
@@ -88,8 +130,21 @@ impl Devices {
     }
 }
 
+/// True if pages of a disk come and go by requests: its service is that of `Service`.
+pub fn serves_pages(disk: &Disk) -> bool {
+    let is_of_flows = disk.burst > Nanos::ZERO
+        || disk.write_cache.is_some()
+        || disk.unevenness > 0.0
+        || !disk.read_at.is_empty()
+        || !disk.write_at.is_empty()
+        || disk.has_drawn_times()
+        || disk.iops.is_some()
+        || disk.san.is_some();
+    disk.service > Nanos::ZERO && disk.rotation.is_none() && disk.raid.is_none() && !is_of_flows
+}
+
 /// The device of a disk that says how long a request takes.
-fn device_of(disk: &Disk, submission: Nanos, seed: u64) -> Option<Device> {
+fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
     if !disk.serves_requests() {
         return None;
     }
@@ -114,7 +169,10 @@ fn device_of(disk: &Disk, submission: Nanos, seed: u64) -> Option<Device> {
     };
     let budget = Bytes((disk.write.0 * disk.limit_interval.as_seconds()) as u64);
     let service = if disk.limit_interval > Nanos::ZERO {
-        service.limited(budget, disk.limit_interval)
+        // null_blk copies to its memory and back, one request after the other.
+        service.limited(budget, disk.limit_interval).copied(memory.write)
+    } else if serves_pages(disk) {
+        service.moving((disk.read.0, disk.write.0), disk.sharing == Sharing::Separate)
     } else {
         service
     };
@@ -134,6 +192,15 @@ fn device_of(disk: &Disk, submission: Nanos, seed: u64) -> Option<Device> {
     // As many requests as it serves at a time, within the rate of the machine file.
     let at_once = f64::from(service.depth()) * max_sectors.0 as f64 / disk.service.as_seconds();
     let peak_rate = BytesPerSecond(at_once.min(disk.write.0));
-    let settings = Settings { scheduler, nr_requests, max_sectors, submission, is_rotational, peak_rate };
+    let CopyCost { call: submission, page_writeback, .. } = memory.cost;
+    let settings = Settings {
+        scheduler,
+        nr_requests,
+        max_sectors,
+        submission,
+        page_writeback,
+        is_rotational,
+        peak_rate,
+    };
     Some(Device::new(settings, service))
 }

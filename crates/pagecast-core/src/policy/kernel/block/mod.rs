@@ -1,6 +1,7 @@
-//! Models the block layer: the queue of each device, write-back throttling, seeks.
+//! Models the block layer: the queue of each device, requests, write-back throttling, seeks.
 //!
-//! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Left out: schedulers, merging, requests of direct I/O and reads in the queue.
+//! Source: `block/blk-mq.c`, `block/blk-wbt.c`, Linux 6.16. Where a disk does not serve requests, those of direct I/O and of reads are not in its
+//! queue.
 
 pub mod devices;
 pub mod flush;
@@ -12,18 +13,20 @@ pub mod wbt;
 
 use std::sync::Arc;
 
-use self::devices::Devices;
+use self::devices::{Devices, serves_pages};
 use self::flush::Flushes;
 use self::queue::{Queue, Unit};
 use self::seeks::{Heads, Turning};
 use self::turns::Turns;
 use self::wbt::{Recent, Wbt};
+use crate::block::RequestId;
 use crate::machine::{Disk, Host};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::{Behind, DeviceId, DiskLoad, FileView, MovedRequests, OperationId};
 use crate::result::Part;
+use crate::run_queue::RunQueue;
 use crate::units::{Bytes, Nanos, earlier};
 
 /// The queue of a device of another host: the slots of an NFS client (64) of 1 MiB each.
@@ -72,6 +75,7 @@ fn queue_of(host: &Host, device: usize) -> Queue {
     let requests = disk.map_or(REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
         .holding(disk.map_or(requests.0, requests_held))
+        .by_requests(disk.is_some_and(serves_pages))
 }
 
 /// Returns how many requests a disk takes before it has completed one. A limiter takes none until it gives out more.
@@ -107,6 +111,20 @@ impl Block {
         self.queues[device].pop(now + latency)
     }
 
+    /// Takes the unit out of a queue whose request is complete.
+    pub fn unit_served(&mut self, device: usize, now: Nanos, id: RequestId) -> Unit {
+        let (unit, since) = self.queues[device].take_sent(id);
+        self.turns.write(device, (since, now), unit.file);
+        unit
+    }
+
+    /// Makes requests of all units of a queue whose disk serves such.
+    pub fn send(&mut self, now: Nanos, device: usize, processors: &mut RunQueue) {
+        while let Some((id, unit)) = self.queues[device].send(now) {
+            self.devices.send(now, device, (id, unit), processors);
+        }
+    }
+
     /// The time at which the next requests that somebody waits for are complete.
     pub fn next_completion(&self) -> Option<Nanos> {
         let of_queues = self.queues.iter().filter_map(Queue::next_completion).min();
@@ -116,7 +134,7 @@ impl Block {
     /// Returns whom a process waited behind at a device from one instant to another, and for how long.
     pub fn behind(&self, device: DeviceId, span: (Nanos, Nanos), own: OperationId) -> Vec<Behind> {
         let queue = &self.queues[device.0 as usize];
-        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        let unit = queue.front().filter(|_| queue.is_writing());
         let under_way = unit.map(|unit| (queue.started, unit.file));
         self.turns.behind(device.0 as usize, span, own, under_way)
     }
@@ -136,7 +154,7 @@ impl Block {
     /// tree (`i_pages`) with submission and completion.
     pub fn is_being_written(&self, file: &FileView) -> bool {
         let queue = &self.queues[file.device.0 as usize];
-        let unit = queue.front().filter(|_| queue.transfer.is_some());
+        let unit = queue.front().filter(|_| queue.is_writing());
         unit.is_some_and(|unit| unit.file == Some(file.id))
     }
 

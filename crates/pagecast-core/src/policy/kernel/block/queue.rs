@@ -6,10 +6,13 @@
 //! - A task that submits waits while the queue is full, first come, first served. A new request waits for those in the queue only.
 //! - A flusher that is alone submits more at once than fits. The excess is taken back (`excess`) when another task comes.
 //!
-//! Left out: the order of a scheduler, requests of reads.
+//! - A disk that serves requests (`block::devices`) has all of them at once; its scheduler orders them, and each unit is a request.
+//!
+//! Left out: merging of requests of several files.
 
 use std::collections::VecDeque;
 
+use crate::block::RequestId;
 use crate::flow::FlowId;
 use crate::policy::kernel::block::wbt::{Wbt, Why};
 use crate::policy::kernel::discretisation::{MOST_TURN, QUEUE_TURNS};
@@ -19,7 +22,15 @@ use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{FileId, OperationId};
 use crate::units::{Bytes, Nanos};
 
-/// Pages under writeback that are written as one flow.
+/// The bit of requests of a queue; those of operations have their number.
+const OF_QUEUE: u64 = 1 << 63;
+
+/// True if a request is a unit of a queue.
+pub fn is_of_queue(id: RequestId) -> bool {
+    id.0 & OF_QUEUE != 0
+}
+
+/// Pages under writeback that are written as one flow, or as one request.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The wb that its file belongs to.
@@ -34,12 +45,26 @@ pub struct Unit {
     pub waiters: Vec<OperationId>,
     /// The room that it takes in the queue, in bytes.
     room: u64,
+    /// Its request, once it has one, and since when.
+    sent: Option<(RequestId, Nanos)>,
+    /// True if it passes the scheduler.
+    pub is_at_head: bool,
 }
 
 impl Unit {
     fn of_log(wb: WbId, bytes: u64, waiter: Option<OperationId>) -> Self {
         let waiters = waiter.into_iter().collect();
-        Self { wb, file: None, start: 0, end: bytes, is_of_flusher: false, waiters, room: bytes }
+        Self {
+            wb,
+            file: None,
+            start: 0,
+            end: bytes,
+            is_of_flusher: false,
+            waiters,
+            room: bytes,
+            sent: None,
+            is_at_head: false,
+        }
     }
 }
 
@@ -73,6 +98,9 @@ pub struct Queue {
     pub started: Nanos,
     /// The wb whose turn it is to submit.
     pub turn: usize,
+    /// True if its disk serves requests, and how many units have become such.
+    pub is_by_requests: bool,
+    requests: u64,
 }
 
 impl Queue {
@@ -91,7 +119,40 @@ impl Queue {
             transfer: None,
             started: Nanos::ZERO,
             turn: 0,
+            is_by_requests: false,
+            requests: 0,
         }
+    }
+
+    /// The same; each unit is a request of a disk that serves requests.
+    #[must_use]
+    pub fn by_requests(self, is_by_requests: bool) -> Self {
+        Self { is_by_requests, ..self }
+    }
+
+    /// Makes a request of the first unit that is none yet. Returns it with its number.
+    pub fn send(&mut self, now: Nanos) -> Option<(RequestId, &Unit)> {
+        let unit = self.units.iter_mut().find(|unit| unit.sent.is_none())?;
+        let id = RequestId(OF_QUEUE | self.requests);
+        self.requests += 1;
+        unit.sent = Some((id, now));
+        Some((id, unit))
+    }
+
+    /// Takes out the unit whose request is complete, and since when it was one.
+    pub fn take_sent(&mut self, id: RequestId) -> (Unit, Nanos) {
+        let is_sent = |unit: &Unit| unit.sent.is_some_and(|(sent, _)| sent == id);
+        let at = self.units.iter().position(is_sent).expect("it was sent");
+        let unit = self.units.remove(at).expect("it is there");
+        self.bytes -= unit.room;
+        self.wake();
+        let since = unit.sent.map_or(Nanos::ZERO, |(_, since)| since);
+        (unit, since)
+    }
+
+    /// True if the device writes something.
+    pub fn is_writing(&self) -> bool {
+        self.transfer.is_some() || self.is_by_requests && !self.units.is_empty()
     }
 
     /// The same; the disk takes so many of its requests, and the others wait before it.
@@ -138,12 +199,19 @@ impl Queue {
 
     /// Returns how many requests wait behind the unit that the device writes. A flusher that is alone has submitted more than fits.
     pub fn waiting(&self) -> u64 {
+        if self.is_by_requests {
+            // They are counted with the others of the disk.
+            return 0;
+        }
         let first = self.front().filter(|_| self.transfer.is_some()).map_or(0, |unit| unit.room);
         (self.bytes - first).min(self.capacity).div_ceil(self.request.max(1))
     }
 
     /// Returns how many bytes each task submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
+        if self.is_by_requests {
+            return self.request;
+        }
         (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))
     }
 
@@ -159,6 +227,8 @@ impl Queue {
             is_of_flusher,
             waiters: Vec::new(),
             room,
+            sent: None,
+            is_at_head: false,
         });
     }
 
@@ -173,6 +243,11 @@ impl Queue {
     /// `block/blk-mq.c: blk_mq_insert_request` puts flushes at the head of the list of those to be sent next, and `block/blk-flush.c:
     /// blk_flush_queue_rq` their data.
     pub fn push_behind_flush(&mut self, wb: WbId, bytes: u64, waiter: OperationId) {
+        if self.is_by_requests {
+            self.bytes += bytes;
+            self.units.push_back(Unit { is_at_head: true, ..Unit::of_log(wb, bytes, Some(waiter)) });
+            return;
+        }
         let taken = self.units.iter().scan(0, |before, unit| {
             let is_taken = *before == 0 || *before < self.held;
             *before += unit.room;

@@ -27,10 +27,24 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if task.mapped.is_some() {
         end = touch_mapped(cx, operation, run, end);
     }
+    let file = *cx.tasks[operation].file();
+    let is_by_requests =
+        matches!(run, Run::Miss | Run::Pass) && cx.block.devices.serves_pages(file.device.0 as usize);
+    if is_by_requests {
+        // A window at a time, and what a call asks for.
+        let (task, window) = (&cx.tasks[operation], limits_of(cx.config, &file).forced() * PAGE);
+        end = end.min(task.end_of_call()).min(task.position.saturating_add(window.max(PAGE)));
+    }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.run, task.since) = (run, cx.now);
-    let shape = shape_read(cx, operation, end);
-    cx.tasks.get_mut(operation).expect("it is there").shape = shape;
+    let mut shape = shape_read(cx, operation, end);
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    if is_by_requests {
+        // The rest of the window that comes with it.
+        end = task.end.min(task.position + shape.bytes);
+        shape.copied = end - task.position;
+    }
+    task.shape = shape;
     if run == Run::Follow {
         cx.tasks.has_followers = true;
         return Next::Wait;

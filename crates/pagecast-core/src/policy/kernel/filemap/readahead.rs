@@ -229,6 +229,15 @@ pub fn read_ahead(
     let task = Task::new(Kind::ReadAhead { thread }, Some(*file), (from, bytes, bytes), cx.now);
     cx.tasks.insert(operation, Task { memcg, wb, shape, run: Run::Miss, origin: start, ..task });
     begin_run(cx, operation, to);
+    send_ahead(cx, operation);
+}
+
+/// Asks a device that serves requests for the pages ahead of a run at the same time as for those of the run.
+pub fn send_ahead(cx: &mut Context<'_>, operation: OperationId) {
+    let Some(task) = cx.tasks.get_mut(operation).filter(|task| task.is_at_device) else { return };
+    let Some(ahead) = task.shape.ahead.take() else { return };
+    let (start, file, thread) = (task.position + task.shape.bytes, *task.file(), task.thread(operation));
+    read_ahead(cx, thread, &file, (start, ahead.end), 0, 0.0);
 }
 
 /// Makes the pages in flight at the end of a task's run an operation of their own.

@@ -12,6 +12,7 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{Actions, DeviceId, OperationId};
 use crate::result::Part;
+use crate::run_queue::RunQueue;
 use crate::units::Nanos;
 
 /// The lower half of the tag of a write-back flow, which no operation has; the wb is in the upper half.
@@ -52,6 +53,10 @@ impl Flushers {
         out: &mut Actions,
     ) {
         let at = device.0 as usize;
+        // Of requests no more are submitted than have room.
+        if block.queues[at].is_by_requests {
+            return;
+        }
         let writing: Vec<usize> = write_back.wbs_at(at).filter(|&wb| pages.is_writing(wb)).collect();
         let why = writing.iter().find_map(|&wb| Some(self.get(wb)?.why_of_work()));
         let Some(why) = why else { return };
@@ -111,8 +116,8 @@ impl Flushers {
     ) -> Vec<OperationId> {
         let wbs = write_back.wbs_at(device).len();
         let (mut ready, mut idle) = (Vec::new(), 0);
-        let (turns, is_contended) =
-            (if wbs > 1 { 1 } else { usize::MAX }, self.is_contended(write_back, device));
+        let turns = if wbs > 1 { 1 } else { usize::MAX };
+        let is_contended = block.queues[device].is_by_requests || self.is_contended(write_back, device);
         while idle < wbs {
             let queue = &mut block.queues[device];
             let at = device + queue.turn % wbs * self.config.devices();
@@ -208,16 +213,19 @@ impl Flushers {
         (wb.in_background != is_in_background).then_some(is_in_background)
     }
 
-    /// Starts the first unit in the device's queue, unless one is under way.
-    pub fn start_unit(
+    /// Starts the first unit in the device's queue, unless one is under way, or all of them if they are requests.
+    pub fn start_units(
         &self,
         write_back: &WriteBack,
         block: &mut Block,
         now: Nanos,
         device: usize,
-        out: &mut Actions,
+        (processors, out): (&mut RunQueue, &mut Actions),
     ) {
         let queue = &block.queues[device];
+        if queue.is_by_requests {
+            return block.send(now, device, processors);
+        }
         let Some(unit) = queue.front().filter(|_| queue.transfer.is_none()) else { return };
         let wb = write_back.wbs[unit.wb.0 as usize].as_ref().expect("it has submitted something");
         let bytes = unit.end - unit.start;

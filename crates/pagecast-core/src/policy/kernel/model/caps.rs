@@ -63,6 +63,9 @@ impl Caps {
         operation: OperationId,
         is_exhausted: bool,
     ) -> Option<(f64, Part)> {
+        if task.is_at_device {
+            return None;
+        }
         self.cap_at(pages, write_back, task, is_exhausted, || self.cost(pages, block, task, operation))
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Ours. The kernel goes page by page.
 
-use crate::flow::FlowSpec;
+use crate::block::{Direction, Request};
+use crate::flow::{FlowId, FlowSpec};
 use crate::policy::OperationId;
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::model::context::Context;
@@ -14,7 +15,10 @@ use crate::policy::kernel::tasks::kind::{Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::shape::{Transfer, tag};
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
+
+/// The flow of a run whose pages are at the device: there is none.
+pub const NO_FLOW: FlowId = FlowId { number: u64::MAX, slot: u32::MAX };
 
 /// Begins the run that a step has chosen, up to `end`; true if it takes no time.
 pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool {
@@ -31,6 +35,12 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
     if run.dirties() {
         cx.ext4.copies(cx.now, task.file().device, Nanos::from_seconds(bytes as f64 / task.pace));
     }
+    if matches!(run, Run::Miss | Run::Pass)
+        && cx.block.devices.serves_pages(cx.tasks[operation].file().device.0 as usize)
+    {
+        send_read(cx, operation);
+        return false;
+    }
     let task = &cx.tasks[operation];
     let cap = cx.caps.cap_at(cx.pages, cx.write_back, task, cx.pages.is_exhausted(), || cost);
     // More than there is comes as it is cleaned.
@@ -42,6 +52,34 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
     }
     start_flow(cx, operation, (moved, cap));
     false
+}
+
+/// Asks the device for the pages of a run.
+fn send_read(cx: &mut Context<'_>, operation: OperationId) {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let bytes = task.shape.bytes;
+    (task.is_at_device, task.since) = (true, cx.now);
+    task.transfer = Some(Transfer::new(NO_FLOW, bytes, None, cx.now));
+    let (file, at, thread) = (*task.file(), task.position, task.thread(operation));
+    let process = cx.readers.process(thread);
+    let request = cx.block.devices.request((operation, process), &file, Direction::Read, (at, Bytes(bytes)));
+    let device = cx.block.devices.get_mut(file.device.0 as usize).expect("it serves pages");
+    device.submit(cx.now, Request { is_direct: false, ..request }, &mut cx.ext4.cpus);
+}
+
+/// Copies the pages of a run that its device has read.
+pub fn copy_read(cx: &mut Context<'_>, operation: OperationId) {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    (task.is_at_device, task.transfer) = (false, None);
+    (task.shape.least, task.shape.copying) = (0.0, 0.0);
+    task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
+    let bytes = task.shape.bytes;
+    let task = &cx.tasks[operation];
+    let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());
+    let spec = flow_of(cx.config, operation, task, (bytes, cap));
+    let copy = FlowSpec { path: cx.config.memory_read, ..spec };
+    let transfer = Transfer::new(cx.out.start(copy), bytes, cap, cx.now);
+    cx.tasks.get_mut(operation).expect("it is there").transfer = Some(transfer);
 }
 
 /// Starts the flow of a run.

@@ -9,10 +9,10 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::Rates;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::cost::Run;
-use crate::policy::kernel::tasks::ids::Taker;
+use crate::policy::kernel::tasks::ids::{Taker, WbId};
 use crate::policy::kernel::tasks::table::{Place, Tasks};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{DeviceId, OperationId};
+use crate::policy::{DeviceId, FileId, OperationId};
 use crate::stop;
 use crate::units::Nanos;
 
@@ -142,16 +142,26 @@ pub fn keep_memcgs_within_limits(cx: &mut Context<'_>) {
 /// Ends the writeback of pages of the first unit that have been written.
 pub fn apply_written(cx: &mut Context<'_>, device: usize, from: u64, bytes: u64) {
     let unit = cx.block.queues[device].front().expect("what is written was in the queue");
-    let (wb, start) = (unit.wb, unit.start + from);
+    let (wb, file, start) = (unit.wb, unit.file, unit.start + from);
+    end_writeback(cx, device, (wb, file), (start, start + bytes));
+}
+
+/// Ends the writeback of pages of a file, or of bytes of a log.
+pub fn end_writeback(
+    cx: &mut Context<'_>,
+    device: usize,
+    (wb, file): (WbId, Option<FileId>),
+    (start, end): (u64, u64),
+) {
     // Bytes of a log have no pages.
-    let Some(file) = unit.file else { return };
+    let Some(file) = file else { return };
     let before = cx.pages.dirty().of_wb(wb).written / PAGE;
-    if cx.pages.written(file, wb, start, start + bytes) && cx.config.rules.measures_after_writeback {
+    if cx.pages.written(file, wb, start, end) && cx.config.rules.measures_after_writeback {
         cx.write_back.wbs[wb.0 as usize].as_mut().expect("what writes is there").inode_ended(cx.now);
     }
     let pages = cx.pages.dirty().of_wb(wb).written / PAGE - before;
-    cx.ext4.written_back.add(cx.now, file, (start, start + bytes));
-    cx.ext4.note_stored(DeviceId(device as u32), file, (start, start + bytes));
+    cx.ext4.written_back.add(cx.now, file, (start, end));
+    cx.ext4.note_stored(DeviceId(device as u32), file, (start, end));
     cx.write_back.wb_domain_writeout_add(cx.now, wb.0 as usize, pages);
 }
 

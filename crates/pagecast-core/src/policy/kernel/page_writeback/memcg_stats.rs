@@ -3,6 +3,7 @@
 //! Source: `mm/memcontrol.c: flush_memcg_stats_dwork`; see `memcontrol::stats`.
 
 use crate::policy::kernel::block::Block;
+use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
@@ -43,8 +44,7 @@ impl WriteBack {
     /// Returns the next time at which the counters are added up, if that may change them.
     pub fn next_stats_flush(&self, block: &Block, tasks: &Tasks) -> Option<Nanos> {
         let due = self.stats_due?;
-        let moves =
-            tasks.values().next().is_some() || block.queues.iter().any(|queue| queue.transfer.is_some());
+        let moves = tasks.values().next().is_some() || block.queues.iter().any(Queue::is_writing);
         moves.then_some(due)
     }
 }

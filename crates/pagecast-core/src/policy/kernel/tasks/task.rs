@@ -57,6 +57,8 @@ pub struct Task {
     pub since: Nanos,
     /// Its progress, if it waits for a device.
     pub stage: Stage,
+    /// True if the pages of its run are those of requests that its device has: nothing moves until these are complete.
+    pub is_at_device: bool,
     /// The time at which its processor has prepared the next request of the device.
     pub busy_until: Option<Nanos>,
 }
@@ -92,6 +94,7 @@ impl Task {
             outcome: Outcome::default(),
             since: now,
             stage: Stage::Start,
+            is_at_device: false,
             busy_until: None,
         }
     }
@@ -103,6 +106,12 @@ impl Task {
     /// Returns the cost of putting a page of its file into the cache.
     pub fn page_insert(&self) -> Nanos {
         self.file.as_ref().map_or(Nanos::ZERO, |file| file.page_insert)
+    }
+
+    /// Returns the end of the call that its position is in.
+    pub fn end_of_call(&self) -> u64 {
+        let piece = self.piece.0.max(1);
+        self.origin + ((self.position - self.origin) / piece + 1) * piece
     }
 
     pub fn is_fresh(&self) -> bool {

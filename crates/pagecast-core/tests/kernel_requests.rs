@@ -1,0 +1,73 @@
+//! `block/blk-mq.c`: pages that come and go by requests of a disk with `service`.
+
+use crate::common::{Case, Run, linux};
+
+const GB: u64 = 1_000_000_000;
+
+/// The machine with a disk that takes a tenth of a millisecond for each request, 32 at a time.
+fn disk(scheduler: &str) -> Case {
+    linux()
+        .set("machine.disk.ssd.service=100 us")
+        .set("machine.disk.ssd.hw_queue_depth=32")
+        .set("machine.disk.ssd.nr_requests=64")
+        .set(&format!("machine.disk.ssd.scheduler={scheduler}"))
+}
+
+const SCHEDULERS: [&str; 4] = ["none", "mq-deadline", "kyber", "bfq"];
+
+fn bytes(run: &Run) -> (u64, u64) {
+    let used = &run.devices.used;
+    (used.iter().map(|used| used.read_bytes).sum(), used.iter().map(|used| used.write_bytes).sum())
+}
+
+#[test]
+fn every_page_is_written_once_and_read_once() {
+    let program = ["write = '/data/out', size = '2 GB'", "fsync = '/data/out'", "read = '/data/in'"];
+    for scheduler in SCHEDULERS {
+        let run = disk(scheduler).file("/data/in", "1 GB").process("p", &program).run("kernel");
+        let (read, written) = bytes(&run);
+        assert_eq!(read, GB, "{scheduler}");
+        // The log of the journal comes on top.
+        assert!((2 * GB..2 * GB + 20_000_000).contains(&written), "{scheduler}: {written}");
+    }
+}
+
+#[test]
+fn who_is_alone_is_as_fast_as_the_disk() {
+    let program = ["write = '/data/out', size = '2 GB'", "fsync = '/data/out'", "read = '/data/in'"];
+    let seconds = |run: &Run| run.end.as_seconds();
+    let plain = linux().file("/data/in", "1 GB").process("p", &program).run("kernel");
+    for scheduler in SCHEDULERS {
+        let run = disk(scheduler).file("/data/in", "1 GB").process("p", &program).run("kernel");
+        assert!(
+            (seconds(&run) / seconds(&plain) - 1.0).abs() < 0.03,
+            "{scheduler}: {} {}",
+            run.end,
+            plain.end
+        );
+    }
+}
+
+#[test]
+fn every_byte_that_is_read_comes_from_the_device_or_the_cache() {
+    for call in ["4 KiB", "100 kB", "1 MiB", "10 MB"] {
+        let read = format!("read = '/data/in', call = '{call}'");
+        let run = disk("none").file("/data/in", "300 MB").process("p", &[&read, &read]).run("kernel");
+        for index in 0..2 {
+            let (cache, device) = run.sources("p", index);
+            assert_eq!(cache + device, 300_000_000, "{call}: {cache} {device}");
+        }
+    }
+}
+
+#[test]
+fn a_flusher_that_takes_long_for_its_pages_holds_the_disk_up() {
+    let program = ["write = '/data/out', size = '900 MB'", "fsync = '/data/out'"];
+    let seconds = |cost: &str| {
+        let case = disk("none").set(&format!("machine.memory.cost.page_writeback={cost}"));
+        case.process("p", &program).run("kernel").end.as_seconds()
+    };
+    let (quick, slow) = (seconds("1 us"), seconds("80 us"));
+    // 0.9 s for the copy, and 9 s for the bytes or 80 us for each of 219,727 pages.
+    assert!((quick - 9.9).abs() < 0.3 && (slow - 18.5).abs() < 0.7, "{quick} {slow}");
+}
