@@ -59,7 +59,7 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
         assert line in text
     assert "service" not in text
     ordered = replace(MADE, disk="null", null=NullDisk(submit_queues=2), scheduler="bfq")
-    assert name_of(ordered, PLATFORM) == "guest612-null-2g-bfq"
+    assert name_of(ordered, PLATFORM) == "guest612-null-queues2-bfq-2g"
     text = machine_of(ordered, PLATFORM)
     path.write_text(text)
     pc.load_machine(path)
