@@ -230,7 +230,7 @@ class Guest:
         for name, path in _libraries(programs.items(), root).items():
             archive.add(f"lib/x86_64-linux-gnu/{name}", path.read_bytes(), mode=0o755)
         archive.link("lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2")
-        wanted = MODULES
+        wanted: tuple[str, ...] = MODULES
         if settings.disk == "null":
             scheduler = filter(None, [SCHEDULERS.get(settings.scheduler)])
             wanted = (*MODULES, "null_blk", *settings.file_system.modules, *scheduler)

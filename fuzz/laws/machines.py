@@ -133,7 +133,16 @@ def disk(chance: Chance, version: str) -> Table:
         drawn[key] = extras[key]
     if chance.sometimes():
         own = chance.one_of(
-            "burst", "write_cache", "unevenness", "wbt", "limits", "rotation", "raid", "drawn", "san", "requests"
+            "burst",
+            "write_cache",
+            "unevenness",
+            "wbt",
+            "limits",
+            "rotation",
+            "raid",
+            "drawn",
+            "san",
+            "requests",
         )
         drawn |= own_ways(chance, own, drawn["write"], version)
     return drawn
