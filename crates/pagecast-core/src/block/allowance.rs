@@ -7,7 +7,7 @@ use super::request::{Direction, Request};
 use crate::machine::Iops;
 use crate::units::Nanos;
 
-/// What a volume may still pass; see the module. Rates are in a second.
+/// The credits and the rates of a volume; see the module. Rates are in a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     baseline: f64,

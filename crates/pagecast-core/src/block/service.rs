@@ -288,7 +288,7 @@ impl Service {
             if let Some(copying) = &mut self.copying {
                 copying.until = copied;
             }
-            let moved = self.rates.as_mut().map_or(passed, |rates| rates.moved(now, &next));
+            let moved = self.rates.as_mut().map_or(now, |rates| rates.moved(now, &next));
             // Its bytes are part of the time of a short request.
             let end = (copied + self.times.next(next.direction) + positioned).max(passed).max(moved);
             let place = self.served.partition_point(|(other, _)| *other <= end);

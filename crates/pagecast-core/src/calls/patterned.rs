@@ -39,7 +39,7 @@ pub(crate) struct CallUnderWay {
     pub is_queued: bool,
 }
 
-/// What a pattern does next.
+/// The next step of a pattern.
 pub(crate) enum Next {
     /// A call begins.
     Call,
@@ -77,7 +77,7 @@ impl Patterned {
         }
     }
 
-    /// What it does now.
+    /// Returns its next step.
     pub(crate) fn next(&mut self, now: Nanos) -> Next {
         if self.calls.are_over() || now >= self.until {
             return if self.under_way == 0 { Next::Over } else { Next::Wait };

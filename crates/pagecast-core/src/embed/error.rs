@@ -143,7 +143,7 @@ pub enum EmbedError {
     /// An operation that is the other simulator's own.
     #[error("`{0}` is nothing that a page cache does inside another simulator")]
     NotOurs(&'static str),
-    /// What only the engine of scenarios does.
+    /// An operation that only the engine of scenarios does.
     #[error(
         "`{0}` is for processes of a scenario; inside another simulator each operation under way is a task's own, which begins when the simulator says so, with a path"
     )]

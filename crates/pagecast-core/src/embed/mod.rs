@@ -268,7 +268,7 @@ impl PageCache {
         self.next = None;
     }
 
-    /// What is due now: copies that have ended, what has given way, the call that the policy has asked for, and calls of patterns.
+    /// Does all that is due now: ends copies, lets others go on, makes the call that the policy has asked for, and calls of patterns.
     fn wake(&mut self) -> Result<(), EmbedError> {
         for completion in self.transfers.copied(self.now) {
             self.actions.release(completion.flow);

@@ -194,7 +194,7 @@ impl PageCache {
         result.map_err(|error| EmbedError::of_call(error, self.host()))
     }
 
-    /// What a task has asked the policy for has been done.
+    /// Ends the call of a task that the policy has done.
     pub(super) fn ended(&mut self, task: TaskId, outcome: Outcome) {
         if self.tasks.get(task).call.is_some() {
             self.end_call(task, outcome);

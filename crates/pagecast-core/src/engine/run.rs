@@ -83,7 +83,7 @@ pub(super) struct Engine<'a, N> {
     /// Processes whose operation has just ended.
     pub(super) ready: VecDeque<u32>,
     pub(super) events: Events,
-    /// What the programs know of each other, and the processes whose programs wait for another one to go on.
+    /// The state that programs share, and the processes whose programs wait for another one to go on.
     pub(super) beside: Beside,
     pub(super) held: Vec<u32>,
     pub(super) scheduler: Scheduler,

@@ -268,6 +268,7 @@ impl Kernel {
             && flushers.iter().all(|flusher| Flusher::rests(flusher, now))
             && write_back.rests(now)
     }
+
     /// True if so much is dirty that flushers work or writers are throttled.
     fn is_over_background(&self) -> bool {
         let (dirty, limits) = (self.pages.dirty(), self.write_back.limits());

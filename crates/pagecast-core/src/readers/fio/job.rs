@@ -377,7 +377,7 @@ pub struct Job {
     pub steady_criterion: Criterion,
     /// `steadystate_duration` and `steadystate_ramp_time`.
     pub steady_times: (Nanos, Nanos),
-    /// What follows from them.
+    /// The check that is made of both.
     pub steady: Option<Steady>,
     /// `latency_target` and its options.
     pub target: Target,
