@@ -207,7 +207,7 @@ mod tests {
                 let (mut now, mut pages, mut checks) = (Nanos::ZERO, 0, Checks::new(64));
                 while now < at_ms(120_000) {
                     let due = checks.due_bytes(folio, false);
-                    now += Nanos(due * 1_000_000_000 >> 30);
+                    now += Nanos((due * 1_000_000_000) >> 30);
                     (checks.dirtied, pages) = (due, pages + due / PAGE);
                     balance(&mut checks, Some(law.pause()), &look(now, folio));
                     now = checks.sleeps_until.map_or(now, |until| until.max(now));
