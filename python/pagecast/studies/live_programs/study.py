@@ -87,7 +87,7 @@ class _Known:
         found = calibration.calibrate(platform.recordings.values(), share=share)
         call_s = 0.0 if found.costs is None else found.costs.call_s
         disk = machines.disk_of(self._host)
-        of_disk = latencies(platform.recordings.values(), disk, described["disk"][disk], call_s=call_s)
+        of_disk = latencies(platform.recordings.values(), disk, described, call_s=call_s)
         self.values = found.values() | of_disk
 
     def fio(self, run: FioRun, model: str) -> Iterator[FioPoint]:

@@ -104,7 +104,7 @@ impl Devices {
         };
         let device = self.each[at].as_mut().expect("it serves requests");
         if unit.is_at_head {
-            device.submit_at_head(now, request);
+            device.submit_at_head(now, request, processors);
         } else {
             device.submit(now, request, processors);
         }
@@ -192,12 +192,13 @@ fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
     // As many requests as it serves at a time, within the rate of the machine file.
     let at_once = f64::from(service.depth()) * max_sectors.0 as f64 / disk.service.as_seconds();
     let peak_rate = BytesPerSecond(at_once.min(disk.write.0));
-    let CopyCost { call: submission, page_writeback, .. } = memory.cost;
+    let CopyCost { call, request, page_writeback, .. } = memory.cost;
     let settings = Settings {
         scheduler,
         nr_requests,
         max_sectors,
-        submission,
+        submission: request.unwrap_or(call),
+        page_read: request.unwrap_or_default(),
         page_writeback,
         is_rotational,
         peak_rate,
