@@ -7,9 +7,6 @@
 
 use crate::units::Nanos;
 
-/// `sysctl_sched_base_slice` of one processor, in nanoseconds (`kernel/sched/fair.c`, Linux 6.12.31).
-const BASE_SLICE: u64 = 700_000;
-
 /// The processors.
 #[derive(Debug)]
 pub struct RunQueue {
@@ -46,10 +43,10 @@ impl RunQueue {
         done
     }
 
-    /// The time for which a thread that has been picked keeps its processor (`get_update_sysctl_factor`).
+    /// The number of processors.
     #[must_use]
-    pub fn slice(&self) -> Nanos {
-        Nanos(BASE_SLICE * u64::from(1 + self.free.len().min(8).ilog2()))
+    pub fn count(&self) -> usize {
+        self.free.len()
     }
 
     /// Begins work that uses a processor only while nobody else does.
@@ -87,13 +84,6 @@ mod tests {
         assert_eq!([5, 3, 4].map(|time| two.run(Nanos(10), Nanos(time)).0), [15, 13, 17]);
         assert_eq!(two.run(Nanos(10), Nanos::ZERO), Nanos(10), "nothing to do");
         assert_eq!(two.run(Nanos(20), Nanos(1)), Nanos(21));
-    }
-
-    /// The commit that made it shorter has the table.
-    #[test]
-    fn slices_are_longer_where_there_are_several_processors() {
-        let slices = [1, 2, 3, 4, 7, 8, 64].map(|count| RunQueue::new(count).slice().0 / 100_000);
-        assert_eq!(slices, [7, 14, 14, 21, 21, 28, 28]);
     }
 
     #[test]

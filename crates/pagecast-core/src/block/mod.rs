@@ -90,6 +90,26 @@ struct Submitter {
     ready: Nanos,
 }
 
+/// The threads that have preempted the worker of the queue since it began to run, at a time.
+///
+/// A worker of `kblockd` has nice -20. A thread that wakes up preempts it, as it has used less of the processor than its share; what it then uses is more
+/// than its share of one in 88, so the worker preempts it when it wakes up again (`kernel/sched/fair.c: entity_eligible`).
+#[derive(Debug, Default)]
+struct Preempted {
+    until: Nanos,
+    by: FxHashSet<u32>,
+}
+
+impl Preempted {
+    /// True if a thread waits until the worker has sent what it has; notes that it preempts it otherwise.
+    fn holds(&mut self, now: Nanos, until: Nanos, thread: u32) -> bool {
+        if until != self.until {
+            *self = Self { until, ..Self::default() };
+        }
+        now < until && !self.by.insert(thread)
+    }
+}
+
 /// The tags that requests need.
 #[derive(Debug)]
 struct Tags {
@@ -129,6 +149,7 @@ pub struct Device {
     service: Service,
     /// The requests that the scheduler has given out and the disk has not taken.
     hctx: Hctx,
+    preempted: Preempted,
     /// The bytes of the requests that the scheduler or `hctx` has.
     waiting: Bytes,
     /// Requests that pass the scheduler: those behind a flush.
@@ -174,6 +195,7 @@ impl Device {
             preparing: BTreeSet::new(),
             service,
             hctx: Hctx::default(),
+            preempted: Preempted::default(),
             waiting: Bytes::ZERO,
             at_head: VecDeque::new(),
             passing: FxHashSet::default(),
@@ -242,6 +264,10 @@ impl Device {
         while let Some(submitter) = self.submitters.get_mut(&thread) {
             submitter.waits = false;
             let Some(&next) = submitter.requests.front() else { break };
+            let worker_runs = self.service.worker_runs(processors);
+            if self.preempted.holds(now, worker_runs, thread) {
+                submitter.ready = submitter.ready.max(worker_runs);
+            }
             if submitter.ready > now {
                 submitter.waits = true;
                 self.preparing.insert((submitter.ready, thread));
@@ -349,7 +375,8 @@ impl Device {
     /// The time at which the disk has served its next request, or serves again.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        let takes = !self.service.is_stopped(self.now) && (self.service.has_room() || self.hctx.is_empty());
+        let takes_one_more = self.hctx.is_empty() && !self.service.may_refuse();
+        let takes = self.service.takes(self.now) || takes_one_more;
         let scheduled = self.schedule.next_event().filter(|_| takes);
         let prepared = self.preparing.first().map(|(ready, _)| *ready);
         let waits = self.incomplete > self.service.under_way();

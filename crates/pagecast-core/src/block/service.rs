@@ -131,8 +131,8 @@ struct Copying {
     rate: f64,
     /// The time up to which it copies.
     until: Nanos,
-    /// The end of the slice of the worker that runs the queue.
-    slice: Nanos,
+    /// The time up to which the worker of the queue has requests to copy.
+    runs: Nanos,
 }
 
 impl Copying {
@@ -142,16 +142,12 @@ impl Copying {
 
     /// Copies so many bytes. Returns when that is done.
     fn copy(&mut self, now: Nanos, bytes: Bytes, runner: Runner, processors: &mut RunQueue) -> Nanos {
-        let own = self.of(bytes);
-        self.until = match runner {
-            Runner::Thread => processors.run(now, own),
-            Runner::Worker(_) if now < self.slice => now + own,
-            Runner::Worker(bytes) => {
-                let slice = self.of(bytes).min(processors.slice()).max(own);
-                self.slice = processors.run(now, slice);
-                self.slice - slice + own
-            }
-        };
+        self.until = processors.run(now, self.of(bytes));
+        if let Runner::Worker(rest) = runner
+            && now >= self.runs
+        {
+            self.runs = self.until + self.of(Bytes(rest.0.saturating_sub(bytes.0)));
+        }
         self.until
     }
 }
@@ -161,11 +157,11 @@ impl Copying {
 pub(super) enum Runner {
     /// A thread that has submitted the request.
     Thread,
-    /// A worker of the kernel (`kblockd`), which has so many bytes to send. It has nice -20, so it keeps its processor for slices.
+    /// A worker of the kernel (`kblockd`), which has so many bytes to send.
     Worker(Bytes),
 }
 
-/// The bytes per second that a disk moves at most.
+/// The bytes per second that a disk moves at most, or all disks of an array.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     each: (f64, f64),
@@ -175,11 +171,14 @@ struct Rates {
 }
 
 impl Rates {
+    fn way(&self, request: &Request) -> usize {
+        usize::from(self.is_separate && request.direction == Direction::Write)
+    }
+
     /// Returns when the bytes of a request have moved that is served from now on.
     fn moved(&mut self, now: Nanos, request: &Request) -> Nanos {
-        let is_read = request.direction == Direction::Read;
-        let rate = if is_read { self.each.0 } else { self.each.1 };
-        let until = &mut self.until[usize::from(self.is_separate && !is_read)];
+        let rate = if request.direction == Direction::Read { self.each.0 } else { self.each.1 };
+        let until = &mut self.until[self.way(request)];
         *until = now.max(*until) + Nanos::from_seconds(request.bytes.0 as f64 / rate);
         *until
     }
@@ -235,7 +234,7 @@ impl Service {
         Self { budget: Some(Budget { bytes, interval, left: Some(bytes.0), ends: None }), ..self }
     }
 
-    /// The same disk, with so many bytes, or requests, in a second.
+    /// The same disk, with so many requests in a second.
     #[must_use]
     pub fn allowed(self, allowance: Allowance) -> Self {
         Self { allowance: Some(allowance), ..self }
@@ -244,7 +243,7 @@ impl Service {
     /// The same disk, in a memory of such a rate.
     #[must_use]
     pub fn copied(self, rate: BytesPerSecond) -> Self {
-        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO, slice: Nanos::ZERO }), ..self }
+        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO, runs: Nanos::ZERO }), ..self }
     }
 
     /// The same disk, which moves no more than so many bytes per second of reads and of writes, each for itself if these are `separate`. Bytes
@@ -316,6 +315,12 @@ impl Service {
         self.has_room() && !is_copying && !self.is_stopped(now)
     }
 
+    /// The time up to which a worker that runs its queue has the only processor.
+    pub(super) fn worker_runs(&self, processors: &RunQueue) -> Nanos {
+        let is_held = self.may_refuse() && processors.count() == 1;
+        self.copying.filter(|_| is_held).map_or(Nanos::ZERO, |copying| copying.runs)
+    }
+
     /// Bytes that it takes before it refuses a request.
     pub(super) fn left(&self) -> Bytes {
         self.budget.and_then(|budget| budget.left).map_or(Bytes(u64::MAX >> 1), Bytes)
@@ -355,20 +360,22 @@ impl Service {
     fn serve(&mut self, now: Nanos) {
         while let Some(at) = self.next() {
             let next = self.held[at];
-            if self.allowance.is_some_and(|allowance| allowance.free() > now) {
+            if self.free(&next).is_some_and(|free| free > now) {
                 return;
             }
-            let passed = self.allowance.as_mut().map_or(now, |allowance| allowance.pass(now, &next));
             self.held.remove(at);
+            if let Some(allowance) = &mut self.allowance {
+                allowance.pass(now, &next);
+            }
+            let moved = self.rates.as_mut().map_or(now, |rates| rates.moved(now, &next));
             if let Some(array) = &mut self.array {
                 array.begin(now, next);
                 continue;
             }
             let choices = self.held.len() + 1;
             let positioned = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(now, &next, choices));
-            let moved = self.rates.as_mut().map_or(now, |rates| rates.moved(now, &next));
             // Its bytes are part of the time of a short request.
-            let end = (now + self.times.next(next.direction) + positioned).max(passed).max(moved);
+            let end = (now + self.times.next(next.direction) + positioned).max(moved);
             self.add(end, next);
         }
     }
@@ -397,15 +404,24 @@ impl Service {
         earlier(earlier(self.complete(), self.ready()), earlier(of_array, crossed))
     }
 
-    /// The time from which it serves the next request that waits for its allowance.
+    /// The time from which it serves a request that waits for its allowance, or for the bytes of an array, which has no time of its own.
+    fn free(&self, request: &Request) -> Option<Nanos> {
+        let rates = self.rates.as_ref().filter(|_| self.array.is_some());
+        self.allowance
+            .map(|allowance| allowance.free())
+            .max(rates.map(|rates| rates.until[rates.way(request)]))
+    }
+
+    /// The time from which it serves the next request that waits.
     fn ready(&self) -> Option<Nanos> {
-        self.next()?;
-        self.allowance.map(|allowance| allowance.free())
+        self.free(&self.held[self.next()?])
     }
 
     /// The time at which its next requests are complete: the end of the last of those that end together.
     fn complete(&self) -> Option<Nanos> {
-        let together = TOGETHER.min(Nanos(self.times.usual().0 / 10));
+        // A disk in memory ends each by a timer of its own.
+        let together =
+            if self.copying.is_some() { Nanos::ZERO } else { TOGETHER.min(Nanos(self.times.usual().0 / 10)) };
         let mut ends = self.served.iter().map(|(end, _)| *end);
         let mut last = ends.next()?;
         while let Some(end) = ends.next().filter(|end| *end <= last + together) {
