@@ -98,6 +98,7 @@ COSTS = {
     "page_reclaim": (50, US),
     "page_writeback": (50, 3 * US),
     "page_reported": (200, 4 * US),
+    "request": (100, 20 * US),
     "page_remote": (50, 500),
     "page_remote_read": (50, 500),
     "page_l2_miss": (50, 2 * US),

@@ -1,6 +1,6 @@
 """Durations as a person reads them."""
 
-__all__ = ["seconds"]
+__all__ = ["seconds", "seconds_of"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -16,3 +16,9 @@ def seconds(time_s: float) -> str:
     value = rounded / scale
     digits = 0 if unit == "ns" or value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:.{digits}f} {unit}"
+
+
+def seconds_of(text: str) -> float:
+    """Read a time of a described machine, as `"100 us"`."""
+    value, unit = text.split()
+    return float(value) * {name: scale for scale, name in _UNITS}[unit]

@@ -43,6 +43,12 @@ impl RunQueue {
         done
     }
 
+    /// The number of processors.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.free.len()
+    }
+
     /// Begins work that uses a processor only while nobody else does.
     #[must_use]
     pub fn run_behind(&self, now: Nanos, time: Nanos) -> Yielding {

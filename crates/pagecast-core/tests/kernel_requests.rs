@@ -48,6 +48,33 @@ fn who_is_alone_is_as_fast_as_the_disk() {
     }
 }
 
+/// A disk whose times are drawn, a cloud volume, and a disk behind a link.
+const OTHERS: [&str; 3] = [
+    "machine.disk.ssd.service_read={ p50 = '80 us', p99 = '200 us' }",
+    "machine.disk.ssd.iops={ baseline = 3000, unit = '256 KiB' }",
+    "machine.disk.ssd.san={ rate = '400 MB/s', round_trip = '100 us' }",
+];
+
+#[test]
+fn pages_of_disks_with_drawn_times_credits_or_a_link_are_written_once_and_read_once() {
+    let program = ["write = '/data/out', size = '500 MB'", "fsync = '/data/out'", "read = '/data/in'"];
+    for other in OTHERS {
+        let run = disk("none").set(other).file("/data/in", "500 MB").process("p", &program).run("kernel");
+        let (read, written) = bytes(&run);
+        assert_eq!(read, GB / 2, "{other}");
+        assert!((GB / 2..GB / 2 + 20_000_000).contains(&written), "{other}: {written}");
+    }
+}
+
+/// A volume that passes 100 requests in a second.
+#[test]
+fn reads_through_the_cache_spend_credits() {
+    let read = "read = '/data/in', size = '2048000 B', call = '4096 B', pattern = { random = 'uniform', once = true }";
+    let case = linux().set("machine.disk.ssd.iops={ baseline = 100 }").file("/data/in", "10 GB");
+    let run = case.process("p", &[read]).run("kernel");
+    assert!((run.end.as_seconds() - 5.0).abs() < 0.1, "{}", run.end);
+}
+
 #[test]
 fn every_byte_that_is_read_comes_from_the_device_or_the_cache() {
     for call in ["4 KiB", "100 kB", "1 MiB", "10 MB"] {

@@ -128,12 +128,17 @@ def test_a_request_takes_what_is_beside_the_call_and_its_bytes():
          "dirty_limit_bytes", "writeout_fraction", "completions_bytes"),
     )  # fmt: skip
     recording = Recording(case="m_disk", repetition=1, calls=tuple(calls), looks=(), **nothing)
-    disk = {"read": "409600000 B/s", "write": "409600000 B/s"}
-    found = latencies([recording], "ssd", disk, call_s=1e-6, copy_bytes_per_s=4.096e9)
+    rates = {"read": "409600000 B/s", "write": "409600000 B/s"}
+
+    def machine(**keys: str):
+        return {"disk": {"ssd": rates | keys}, "memory": {"write": "4096 MB/s"}}
+
+    found = latencies([recording], "ssd", machine(), call_s=1e-6)
     assert found == {"disk.ssd.latency": "139000 ns", "disk.ssd.write_latency": "109000 ns"}
-    limited = latencies([recording], "ssd", disk | {"burst": "20 ms"}, call_s=1e-6, copy_bytes_per_s=4.096e9)
+    limited = latencies([recording], "ssd", machine(burst="20 ms"), call_s=1e-6)
     assert limited["disk.ssd.latency"] == "149000 ns"
-    by_requests = disk | {"limit_interval": "20 ms", "service": "100 us"}
-    found = latencies([recording], "ssd", by_requests, call_s=1e-6, copy_bytes_per_s=4.096e9)
-    assert found == {"disk.ssd.service": "132000 ns"}, "149 and 119 us, less a call and the copy"
-    assert latencies([], "ssd", disk, call_s=0.0, copy_bytes_per_s=1e9) == {}
+    served = latencies([recording], "ssd", machine(service="100 us"), call_s=1e-6)
+    assert served["memory.cost.request"] == "24000 ns"
+    in_memory = latencies([recording], "ssd", machine(service="100 us", limit_interval="20 ms"), call_s=1e-6)
+    assert in_memory["memory.cost.request"] == "33000 ns"
+    assert latencies([], "ssd", machine(), call_s=0.0) == {}

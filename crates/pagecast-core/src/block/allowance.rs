@@ -1,21 +1,19 @@
-//! Lets so many bytes of a disk pass in a second, and so many requests of a cloud volume, and more of them while there are credits.
+//! Lets so many requests of a cloud volume pass in a second, and more of them while there are credits.
 //!
 //! Source: the documentation of Amazon EBS on volume types: credits are earned at the baseline and spent by each request, up to the burst while
-//! there are some; a long request counts as several; the bytes have a limit of their own. Left out: that adjoining requests count as one.
+//! there are some; a long request counts as several. Left out: that adjoining requests count as one.
 
-use super::request::{Direction, Request};
+use super::request::Request;
 use crate::machine::Iops;
 use crate::units::Nanos;
 
-/// The credits and the rates of a volume; see the module. Rates are in a second.
+/// The credits of a volume; see the module. Rates are in a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     baseline: f64,
     burst: f64,
     most: f64,
     unit: u64,
-    /// Bytes of reads and of writes.
-    rates: (f64, f64),
     credits: f64,
     /// The time up to which credits were earned, and the time from which the next request may pass.
     earned: Nanos,
@@ -23,30 +21,13 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Any number of requests, whose bytes have these rates.
+    /// All credits are there.
     #[must_use]
-    pub fn of_bytes(rates: (f64, f64)) -> Self {
-        let any = f64::INFINITY;
-        let (credits, zero) = (0.0, Nanos::ZERO);
-        Self {
-            baseline: any,
-            burst: any,
-            most: 0.0,
-            unit: u64::MAX,
-            rates,
-            credits,
-            earned: zero,
-            free: zero,
-        }
-    }
-
-    /// All credits are there; reads and writes have these rates.
-    #[must_use]
-    pub fn new(iops: &Iops, rates: (f64, f64)) -> Self {
+    pub fn new(iops: &Iops) -> Self {
         let (baseline, most) = (f64::from(iops.baseline), f64::from(iops.credits));
         let burst = f64::from(iops.burst.unwrap_or(iops.baseline));
         let unit = iops.unit.0.max(1);
-        Self { baseline, burst, most, unit, rates, credits: most, earned: Nanos::ZERO, free: Nanos::ZERO }
+        Self { baseline, burst, most, unit, credits: most, earned: Nanos::ZERO, free: Nanos::ZERO }
     }
 
     /// The time from which the next request may pass.
@@ -54,8 +35,8 @@ impl Allowance {
         self.free
     }
 
-    /// Lets a request pass, which must not come too early. Returns when its bytes have.
-    pub(super) fn pass(&mut self, now: Nanos, request: &Request) -> Nanos {
+    /// Lets a request pass, which must not come too early.
+    pub(super) fn pass(&mut self, now: Nanos, request: &Request) {
         let requests = request.bytes.0.div_ceil(self.unit).max(1) as f64;
         if self.most > 0.0 {
             let earned = self.baseline * (now.0 - self.earned.0) as f64 * 1e-9;
@@ -64,22 +45,18 @@ impl Allowance {
         }
         let of_requests = requests / if self.credits > 0.0 { self.burst } else { self.baseline };
         self.credits = self.credits.max(0.0);
-        let rate = if request.direction == Direction::Read { self.rates.0 } else { self.rates.1 };
-        let moved = now + Nanos::from_seconds(request.bytes.0 as f64 / rate);
-        self.free = moved.max(now + Nanos::from_seconds(of_requests));
-        moved
+        self.free = now + Nanos::from_seconds(of_requests);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::RequestId;
+    use crate::block::{Direction, RequestId};
     use crate::units::Bytes;
     use crate::workload::IoPriority;
 
     const SECOND: Nanos = Nanos(1_000_000_000);
-    const RATE: f64 = 128.0 * (1 << 20) as f64;
 
     fn request(bytes: u64) -> Request {
         Request {
@@ -97,7 +74,7 @@ mod tests {
 
     fn gp2(gib: u32) -> Allowance {
         let iops = Iops { baseline: 3 * gib, burst: Some(3000), credits: 5_400_000, unit: Bytes(256 << 10) };
-        Allowance::new(&iops, (RATE, RATE))
+        Allowance::new(&iops)
     }
 
     /// Requests that pass from one time to another, as early as they may.
@@ -137,19 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn bytes_alone_have_a_rate_and_requests_have_none() {
-        let count = |bytes: u64| passed(&mut Allowance::of_bytes((RATE, RATE)), (Nanos::ZERO, SECOND), bytes);
-        assert_eq!(count(1 << 20), 128);
-        assert!((2048..=2049).contains(&count(64 << 10)));
-    }
-
-    #[test]
-    fn long_requests_count_as_several_and_bytes_have_a_limit() {
+    fn long_requests_count_as_several() {
         let iops = Iops { baseline: 100, burst: None, credits: 0, unit: Bytes(256 << 10) };
-        let count = |rate: f64, bytes: u64| {
-            passed(&mut Allowance::new(&iops, (rate, rate)), (Nanos::ZERO, SECOND), bytes)
-        };
-        assert_eq!([4096, 256 << 10, 1 << 20].map(|bytes| count(1e12, bytes)), [100, 100, 25]);
-        assert_eq!(count((25 << 20) as f64 / 10.0, 256 << 10), 10, "2.5 MiB/s");
+        let count = |bytes: u64| passed(&mut Allowance::new(&iops), (Nanos::ZERO, SECOND), bytes);
+        assert_eq!([4096, 256 << 10, 1 << 20].map(count), [100, 100, 25]);
     }
 }

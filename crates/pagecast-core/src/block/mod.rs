@@ -5,6 +5,7 @@
 //!
 //! - A request needs a tag of the scheduler (`nr_requests`), or without a scheduler one of the disk. A thread that finds none sleeps, and its
 //!   later requests wait behind that one; threads get tags in the order in which they came.
+//! - A disk may refuse a request (`hctx`); a thread that submits while a worker sends what was refused goes before it.
 //! - The single queue has `nr_requests` for reads and as many for writes (`block/blk-core.c: get_request`, Linux 4.20).
 //! - When requests are complete the scheduler fills the disk again at once, before any thread has woken up.
 //! - A thread sends one request after the other, and takes its time for each.
@@ -19,6 +20,7 @@ mod cfq;
 mod deadline;
 mod disk_cache;
 mod elevator;
+mod hctx;
 mod kyber;
 mod mq_deadline;
 mod none;
@@ -44,10 +46,12 @@ use self::anticipatory::Anticipatory;
 use self::bfq::Bfq;
 use self::cfq::Cfq;
 use self::deadline::Deadline;
+use self::hctx::Hctx;
 use self::kyber::Kyber;
 use self::mq_deadline::MqDeadline;
 use self::none::Noop;
 use self::schedule::Schedule;
+use self::service::Runner;
 use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
 use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
@@ -66,6 +70,8 @@ pub struct Settings {
     pub max_sectors: Bytes,
     /// The time that a thread takes for a request before it sends the next.
     pub submission: Nanos,
+    /// The same of a request for pages of the cache.
+    pub page_read: Nanos,
     /// The time that a flusher takes for a page before it sends the next request.
     pub page_writeback: Nanos,
     /// True if the disk turns.
@@ -82,6 +88,26 @@ struct Submitter {
     waits: bool,
     /// The time at which it has sent its last request.
     ready: Nanos,
+}
+
+/// The threads that have preempted the worker of the queue since it began to run, at a time.
+///
+/// A worker of `kblockd` has nice -20. A thread that wakes up preempts it, as it has used less of the processor than its share; what it then uses is more
+/// than its share of one in 88, so the worker preempts it when it wakes up again (`kernel/sched/fair.c: entity_eligible`).
+#[derive(Debug, Default)]
+struct Preempted {
+    until: Nanos,
+    by: FxHashSet<u32>,
+}
+
+impl Preempted {
+    /// True if a thread waits until the worker has sent what it has; notes that it preempts it otherwise.
+    fn holds(&mut self, now: Nanos, until: Nanos, thread: u32) -> bool {
+        if until != self.until {
+            *self = Self { until, ..Self::default() };
+        }
+        now < until && !self.by.insert(thread)
+    }
 }
 
 /// The tags that requests need.
@@ -121,8 +147,11 @@ pub struct Device {
     /// The threads that prepare their next request, and until when.
     preparing: BTreeSet<(Nanos, u32)>,
     service: Service,
-    /// The request that the scheduler has given out and the disk has no tag for.
-    next: Option<Request>,
+    /// The requests that the scheduler has given out and the disk has not taken.
+    hctx: Hctx,
+    preempted: Preempted,
+    /// The bytes of the requests that the scheduler or `hctx` has.
+    waiting: Bytes,
     /// Requests that pass the scheduler: those behind a flush.
     at_head: VecDeque<Request>,
     /// The same ones until they are complete.
@@ -165,7 +194,9 @@ impl Device {
             line: VecDeque::new(),
             preparing: BTreeSet::new(),
             service,
-            next: None,
+            hctx: Hctx::default(),
+            preempted: Preempted::default(),
+            waiting: Bytes::ZERO,
             at_head: VecDeque::new(),
             passing: FxHashSet::default(),
             parts: FxHashMap::default(),
@@ -218,14 +249,14 @@ impl Device {
     }
 
     /// Submits a request that passes the scheduler and all that wait there (`block/blk-flush.c`).
-    pub fn submit_at_head(&mut self, now: Nanos, request: Request) {
+    pub fn submit_at_head(&mut self, now: Nanos, request: Request, processors: &mut RunQueue) {
         self.now = self.now.max(now);
         self.submitted += 1;
         *self.parts.entry(request.id).or_default() += 1;
         self.incomplete += 1;
         self.passing.insert(self.submitted);
         self.at_head.push_back(Request { part: self.submitted, ..request });
-        self.fill(now);
+        self.fill(now, processors);
     }
 
     /// Submits the next requests of a thread, each when it has prepared it; it waits in line where there is no tag.
@@ -233,6 +264,10 @@ impl Device {
         while let Some(submitter) = self.submitters.get_mut(&thread) {
             submitter.waits = false;
             let Some(&next) = submitter.requests.front() else { break };
+            let worker_runs = self.service.worker_runs(processors);
+            if self.preempted.holds(now, worker_runs, thread) {
+                submitter.ready = submitter.ready.max(worker_runs);
+            }
             if submitter.ready > now {
                 submitter.waits = true;
                 self.preparing.insert((submitter.ready, thread));
@@ -240,9 +275,10 @@ impl Device {
             }
             if let Some(into) = self.schedule.merge(&next, self.settings.max_sectors) {
                 self.merged.entry(into).or_default().push(next.id);
+                self.waiting += next.bytes;
             } else if self.has_tag(&next) {
                 self.tags.take(&next);
-                self.schedule.insert(now, next);
+                self.insert(now, next);
             } else {
                 self.submitters.get_mut(&thread).expect("it submits").waits = true;
                 self.line.push_back(thread);
@@ -252,7 +288,7 @@ impl Device {
             let submitter = self.submitters.get_mut(&thread).expect("it submits");
             submitter.requests.pop_front();
             submitter.ready = ready;
-            self.fill(now);
+            self.fill(now, processors);
         }
         // It is forgotten when it has nothing to send and is ready for more.
         if self.submitters.get(&thread).is_some_and(|submitter| submitter.ready <= now) {
@@ -260,15 +296,40 @@ impl Device {
         }
     }
 
+    /// Takes a request of a thread, which runs the queue itself unless that is stopped.
+    fn insert(&mut self, now: Nanos, request: Request) {
+        self.waiting += request.bytes;
+        let runs = self.service.may_refuse() && !self.service.is_stopped(now);
+        if runs && self.settings.scheduler == Scheduler::None {
+            // It passes those that were inserted while the queue was stopped (`blk_mq_flush_plug_list`).
+            return self.hctx.send_first(request);
+        }
+        self.schedule.insert(now, request);
+        if runs {
+            self.dispatch(now, Hctx::send_first);
+        }
+    }
+
+    /// Takes requests out of the scheduler: one more than the disk has tags for (`__blk_mq_do_dispatch_sched`).
+    fn dispatch(&mut self, now: Nanos, send: impl Fn(&mut Hctx, Request)) {
+        let most = if self.service.may_refuse() { self.hctx.batch(self.settings.nr_requests) } else { 1 };
+        for _ in 0..most {
+            let has_tag = self.service.has_room_for(self.hctx.len());
+            let Some(request) = self.schedule.dispatch(now) else { return };
+            send(&mut self.hctx, request);
+            if !has_tag {
+                return;
+            }
+        }
+    }
+
     /// The time of a processor that a thread takes for a request.
     fn preparation(&self, request: &Request) -> Nanos {
-        let own = match request.direction {
+        match request.direction {
             _ if request.is_direct => self.settings.submission,
-            Direction::Read => Nanos::ZERO,
+            Direction::Read => self.settings.page_read,
             Direction::Write => Nanos(self.settings.page_writeback.0 * request.bytes.0.div_ceil(PAGE)),
-        };
-        // Who submits runs the queue, and so copies for a disk in memory.
-        own + self.service.copying(request)
+        }
     }
 
     fn has_tag(&self, request: &Request) -> bool {
@@ -280,38 +341,51 @@ impl Device {
         next.is_some_and(|next| self.has_tag(next))
     }
 
-    /// Sends waiting requests to the disk as long as it takes some. A scheduler gives out one more, which waits for a tag of the disk
-    /// (`__blk_mq_do_dispatch_sched`).
-    fn fill(&mut self, now: Nanos) {
-        while self.service.has_room()
+    /// Sends waiting requests to the disk as long as it takes some. A scheduler gives out one more, which waits for a tag of the disk.
+    fn fill(&mut self, now: Nanos, processors: &mut RunQueue) {
+        while self.service.takes(now)
             && let Some(request) = self.at_head.pop_front()
         {
-            self.service.begin(now, request);
+            if !self.service.passes(now, &request) {
+                return self.at_head.push_front(request);
+            }
+            self.service.begin(now, request, Runner::Thread, processors);
         }
-        if self.service.is_stopped() {
-            return;
-        }
-        while self.service.has_room() {
-            let Some(request) = self.next.take().or_else(|| self.schedule.dispatch(now)) else { return };
+        while self.service.takes(now) {
+            if self.hctx.is_empty() {
+                self.dispatch(now, Hctx::send);
+            }
+            let Some(request) = self.hctx.next() else { return };
+            if !self.service.passes(now, &request) {
+                return self.hctx.refused(request);
+            }
+            self.hctx.taken();
             self.schedule.started(now, &request);
-            self.service.begin(now, request);
+            let rest = self.waiting.min(self.service.left() + request.bytes);
+            let runner = if self.hctx.is_of_worker() { Runner::Worker(rest) } else { Runner::Thread };
+            self.waiting -= request.bytes;
+            self.service.begin(now, request, runner, processors);
         }
-        if self.next.is_none() && self.settings.scheduler != Scheduler::None {
-            self.next = self.schedule.dispatch(now);
+        let has_scheduler = self.settings.scheduler != Scheduler::None;
+        if has_scheduler && self.hctx.is_empty() && !self.service.may_refuse() {
+            self.dispatch(now, Hctx::send);
         }
     }
 
     /// The time at which the disk has served its next request, or serves again.
     #[must_use]
     pub fn next_event(&self) -> Option<Nanos> {
-        let takes = !self.service.is_stopped() && (self.service.has_room() || self.next.is_none());
+        let takes_one_more = self.hctx.is_empty() && !self.service.may_refuse();
+        let takes = self.service.takes(self.now) || takes_one_more;
         let scheduled = self.schedule.next_event().filter(|_| takes);
         let prepared = self.preparing.first().map(|(ready, _)| *ready);
-        earlier(earlier(self.service.next_event(), scheduled), prepared)
+        let waits = self.incomplete > self.service.under_way();
+        let restarts = self.service.restarts(self.now).filter(|_| waits);
+        earlier(earlier(earlier(self.service.next_event(), restarts), scheduled), prepared)
     }
 
     /// Brings it up to an instant. Returns the calls that are complete then.
-    pub fn advance(&mut self, now: Nanos) -> Vec<RequestId> {
+    pub fn advance(&mut self, now: Nanos, processors: &mut RunQueue) -> Vec<RequestId> {
         // A scheduler may have waited for a moment at which the disk was busy.
         let now = now.max(self.now);
         self.now = now;
@@ -330,7 +404,7 @@ impl Device {
                 self.part_ended(call, &mut complete);
             }
         }
-        self.fill(now);
+        self.fill(now, processors);
         complete
     }
 

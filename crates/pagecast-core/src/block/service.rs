@@ -2,8 +2,7 @@
 //! turns, or as an array of such disks.
 //!
 //! Source: `drivers/block/null_blk/main.c: null_handle_throttled, nullb_bwtimer_fn`, Linux 6.12 (`completion_nsec`, `hw_queue_depth`, `mbps`).
-//! The limit is a number of bytes for each interval. A request that goes beyond it waits for the next, and all others behind it that have left the
-//! scheduler, which keeps the rest until these are served (`block/blk-mq.c: blk_mq_dispatch_rq_list, hctx->dispatch`).
+//! The limit is a number of bytes for each interval. It refuses the request that goes beyond, and all others until the next interval.
 //!
 //! A disk that turns serves one request at a time: of those it has (NCQ) the one that its head reaches first. With a write cache (`disk_cache`)
 //! writes need no head. Left out: an age at which such a disk prefers a request that waits.
@@ -17,6 +16,7 @@ use super::request::{Direction, Request};
 use super::rotation::Mechanics;
 use super::times::Times;
 use crate::machine::{Raid, San};
+use crate::run_queue::RunQueue;
 use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
 /// Requests whose ends are no further apart are complete together, if that is no more than a tenth of their time: the interrupt that ends
@@ -28,9 +28,34 @@ const TOGETHER: Nanos = Nanos(20_000);
 struct Budget {
     bytes: Bytes,
     interval: Nanos,
-    left: u64,
+    /// The rest of it; none when a request was refused.
+    left: Option<u64>,
     /// The end of the current interval, if one has begun.
     ends: Option<Nanos>,
+}
+
+impl Budget {
+    /// Takes bytes from it; false if these are more than are left.
+    fn passes(&mut self, now: Nanos, bytes: Bytes) -> bool {
+        self.give_out(now);
+        self.ends.get_or_insert(now + self.interval);
+        // One that is longer than the whole has an interval of its own.
+        let least = bytes.0.min(self.bytes.0);
+        let passes = self.left.filter(|left| *left >= least).map(|left| left.saturating_sub(bytes.0));
+        self.left = passes;
+        passes.is_some()
+    }
+
+    /// Gives it out anew at the ends of intervals (`nullb_bwtimer_fn`).
+    fn give_out(&mut self, now: Nanos) {
+        let Some(ends) = self.ends.filter(|ends| *ends <= now) else { return };
+        // An interval in which nothing passed ends the beat.
+        let was_used = self.left != Some(self.bytes.0);
+        self.left = Some(self.bytes.0);
+        let passed = (now - ends).0 / self.interval.0.max(1) + 1;
+        let next = ends + Nanos(self.interval.0 * passed);
+        self.ends = (was_used && passed == 1).then_some(next);
+    }
 }
 
 /// The head of a disk that turns, and the rates of its first track for reads and writes.
@@ -106,15 +131,37 @@ struct Copying {
     rate: f64,
     /// The time up to which it copies.
     until: Nanos,
+    /// The time up to which the worker of the queue has requests to copy.
+    runs: Nanos,
 }
 
 impl Copying {
-    fn of(self, request: &Request) -> Nanos {
-        Nanos::from_seconds(request.bytes.0 as f64 / self.rate)
+    fn of(self, bytes: Bytes) -> Nanos {
+        Nanos::from_seconds(bytes.0 as f64 / self.rate)
+    }
+
+    /// Copies so many bytes. Returns when that is done.
+    fn copy(&mut self, now: Nanos, bytes: Bytes, runner: Runner, processors: &mut RunQueue) -> Nanos {
+        self.until = processors.run(now, self.of(bytes));
+        if let Runner::Worker(rest) = runner
+            && now >= self.runs
+        {
+            self.runs = self.until + self.of(Bytes(rest.0.saturating_sub(bytes.0)));
+        }
+        self.until
     }
 }
 
-/// The bytes per second that a disk moves at most.
+/// Who runs the queue of a disk, and so copies.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Runner {
+    /// A thread that has submitted the request.
+    Thread,
+    /// A worker of the kernel (`kblockd`), which has so many bytes to send.
+    Worker(Bytes),
+}
+
+/// The bytes per second that a disk moves at most, or all disks of an array.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     each: (f64, f64),
@@ -124,11 +171,14 @@ struct Rates {
 }
 
 impl Rates {
+    fn way(&self, request: &Request) -> usize {
+        usize::from(self.is_separate && request.direction == Direction::Write)
+    }
+
     /// Returns when the bytes of a request have moved that is served from now on.
     fn moved(&mut self, now: Nanos, request: &Request) -> Nanos {
-        let is_read = request.direction == Direction::Read;
-        let rate = if is_read { self.each.0 } else { self.each.1 };
-        let until = &mut self.until[usize::from(self.is_separate && !is_read)];
+        let rate = if request.direction == Direction::Read { self.each.0 } else { self.each.1 };
+        let until = &mut self.until[self.way(request)];
         *until = now.max(*until) + Nanos::from_seconds(request.bytes.0 as f64 / rate);
         *until
     }
@@ -181,10 +231,10 @@ impl Service {
     /// The same disk, with so many bytes for each interval.
     #[must_use]
     pub fn limited(self, bytes: Bytes, interval: Nanos) -> Self {
-        Self { budget: Some(Budget { bytes, interval, left: bytes.0, ends: None }), ..self }
+        Self { budget: Some(Budget { bytes, interval, left: Some(bytes.0), ends: None }), ..self }
     }
 
-    /// The same disk, with so many bytes, or requests, in a second.
+    /// The same disk, with so many requests in a second.
     #[must_use]
     pub fn allowed(self, allowance: Allowance) -> Self {
         Self { allowance: Some(allowance), ..self }
@@ -193,7 +243,7 @@ impl Service {
     /// The same disk, in a memory of such a rate.
     #[must_use]
     pub fn copied(self, rate: BytesPerSecond) -> Self {
-        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO }), ..self }
+        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO, runs: Nanos::ZERO }), ..self }
     }
 
     /// The same disk, which moves no more than so many bytes per second of reads and of writes, each for itself if these are `separate`. Bytes
@@ -244,14 +294,43 @@ impl Service {
         self.under_way() < u64::from(self.depth)
     }
 
-    /// True if it takes nothing from a scheduler until all that it has been given has passed its limit.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.budget.is_some() && !self.held.is_empty()
+    /// The same beside so many others.
+    pub(super) fn has_room_for(&self, others: usize) -> bool {
+        self.under_way() + (others as u64) < u64::from(self.depth)
     }
 
-    /// The time in which the bytes of a request are copied.
-    pub(super) fn copying(&self, request: &Request) -> Nanos {
-        self.copying.map_or(Nanos::ZERO, |copying| copying.of(request))
+    /// True if it may refuse a request.
+    pub(super) fn may_refuse(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// True if it has refused a request and takes none (`blk_mq_stop_hw_queues`).
+    pub(super) fn is_stopped(&self, now: Nanos) -> bool {
+        self.budget.is_some_and(|budget| budget.left.is_none() && budget.ends.is_none_or(|ends| now < ends))
+    }
+
+    /// True if it takes another request now.
+    pub(super) fn takes(&self, now: Nanos) -> bool {
+        let is_copying = self.copying.is_some_and(|copying| copying.until > now);
+        self.has_room() && !is_copying && !self.is_stopped(now)
+    }
+
+    /// The time up to which a worker that runs its queue has the only processor.
+    pub(super) fn worker_runs(&self, processors: &RunQueue) -> Nanos {
+        let is_held = self.may_refuse() && processors.count() == 1;
+        self.copying.filter(|_| is_held).map_or(Nanos::ZERO, |copying| copying.runs)
+    }
+
+    /// Bytes that it takes before it refuses a request.
+    pub(super) fn left(&self) -> Bytes {
+        self.budget.and_then(|budget| budget.left).map_or(Bytes(u64::MAX >> 1), Bytes)
+    }
+
+    /// The time from which it takes requests again.
+    pub(super) fn restarts(&self, now: Nanos) -> Option<Nanos> {
+        let ends = self.budget.filter(|_| self.is_stopped(now)).and_then(|budget| budget.ends);
+        let copied = self.copying.map(|copying| copying.until).filter(|until| *until > now);
+        ends.max(copied)
     }
 
     /// The requests that it has.
@@ -261,38 +340,43 @@ impl Service {
         (self.served.len() + self.held.len() + in_array + in_link) as u64
     }
 
-    /// Takes a request.
-    pub(super) fn begin(&mut self, now: Nanos, request: Request) {
-        self.held.push_back(request);
-        self.serve(now);
+    /// Takes a request. A processor copies its bytes, where that is to be done.
+    pub(super) fn begin(&mut self, now: Nanos, request: Request, runner: Runner, processors: &mut RunQueue) {
+        let Some(copying) = &mut self.copying else {
+            self.held.push_back(request);
+            return self.serve(now);
+        };
+        let copied = copying.copy(now, request.bytes, runner, processors);
+        let end = copied + self.times.next(request.direction);
+        self.add(end, request);
     }
 
-    /// Serves requests as far as the budget goes.
+    fn add(&mut self, end: Nanos, request: Request) {
+        let place = self.served.partition_point(|(other, _)| *other <= end);
+        self.served.insert(place, (end, request));
+    }
+
+    /// Serves requests as far as the allowance goes.
     fn serve(&mut self, now: Nanos) {
         while let Some(at) = self.next() {
             let next = self.held[at];
-            let is_early = self.allowance.is_some_and(|allowance| allowance.free() > now);
-            let is_copying = self.copying.is_some_and(|copying| copying.until > now);
-            if is_early || is_copying || !self.passes(now, next.bytes.0) {
+            if self.free(&next).is_some_and(|free| free > now) {
                 return;
             }
-            let passed = self.allowance.as_mut().map_or(now, |allowance| allowance.pass(now, &next));
             self.held.remove(at);
+            if let Some(allowance) = &mut self.allowance {
+                allowance.pass(now, &next);
+            }
+            let moved = self.rates.as_mut().map_or(now, |rates| rates.moved(now, &next));
             if let Some(array) = &mut self.array {
                 array.begin(now, next);
                 continue;
             }
             let choices = self.held.len() + 1;
             let positioned = self.head.as_mut().map_or(Nanos::ZERO, |head| head.go(now, &next, choices));
-            let copied = now + self.copying(&next);
-            if let Some(copying) = &mut self.copying {
-                copying.until = copied;
-            }
-            let moved = self.rates.as_mut().map_or(now, |rates| rates.moved(now, &next));
             // Its bytes are part of the time of a short request.
-            let end = (copied + self.times.next(next.direction) + positioned).max(passed).max(moved);
-            let place = self.served.partition_point(|(other, _)| *other <= end);
-            self.served.insert(place, (end, next));
+            let end = (now + self.times.next(next.direction) + positioned).max(moved);
+            self.add(end, next);
         }
     }
 
@@ -308,36 +392,36 @@ impl Service {
         (0..self.held.len()).min_by(|one, other| seconds(one).total_cmp(&seconds(other)))
     }
 
-    /// Takes the bytes of a request from the budget; false if nothing is left.
-    fn passes(&mut self, now: Nanos, bytes: u64) -> bool {
-        let Some(budget) = &mut self.budget else { return true };
-        budget.ends.get_or_insert(now + budget.interval);
-        // One that is longer than the whole has an interval of its own.
-        let passes = budget.left >= bytes.min(budget.bytes.0);
-        budget.left = if passes { budget.left.saturating_sub(bytes) } else { 0 };
-        passes
+    /// Takes the bytes of a request from the budget; false if it refuses the request (`null_handle_throttled`).
+    pub(super) fn passes(&mut self, now: Nanos, request: &Request) -> bool {
+        self.budget.as_mut().is_none_or(|budget| budget.passes(now, request.bytes))
     }
 
-    /// The time at which it has served its next request, or its budget is new.
+    /// The time at which it has served its next request.
     pub(super) fn next_event(&self) -> Option<Nanos> {
         let of_array = self.array.as_ref().and_then(Array::next_event);
         let crossed = self.link.as_ref().and_then(|link| Some(link.crossing.front()?.0));
         earlier(earlier(self.complete(), self.ready()), earlier(of_array, crossed))
     }
 
-    /// The time from which it serves the next request that waits for its budget, its allowance or its memory.
+    /// The time from which it serves a request that waits for its allowance, or for the bytes of an array, which has no time of its own.
+    fn free(&self, request: &Request) -> Option<Nanos> {
+        let rates = self.rates.as_ref().filter(|_| self.array.is_some());
+        self.allowance
+            .map(|allowance| allowance.free())
+            .max(rates.map(|rates| rates.until[rates.way(request)]))
+    }
+
+    /// The time from which it serves the next request that waits.
     fn ready(&self) -> Option<Nanos> {
-        self.next()?;
-        let limited = match self.budget {
-            Some(budget) if budget.left == 0 || self.copying.is_none() => budget.ends,
-            _ => self.copying.map(|copying| copying.until),
-        };
-        limited.max(self.allowance.map(|allowance| allowance.free()))
+        self.free(&self.held[self.next()?])
     }
 
     /// The time at which its next requests are complete: the end of the last of those that end together.
     fn complete(&self) -> Option<Nanos> {
-        let together = TOGETHER.min(Nanos(self.times.usual().0 / 10));
+        // A disk in memory ends each by a timer of its own.
+        let together =
+            if self.copying.is_some() { Nanos::ZERO } else { TOGETHER.min(Nanos(self.times.usual().0 / 10)) };
         let mut ends = self.served.iter().map(|(end, _)| *end);
         let mut last = ends.next()?;
         while let Some(end) = ends.next().filter(|end| *end <= last + together) {
@@ -348,16 +432,6 @@ impl Service {
 
     /// Brings it up to an instant. Returns what it has served.
     pub(super) fn advance(&mut self, now: Nanos) -> Vec<Request> {
-        if let Some(budget) = &mut self.budget
-            && let Some(ends) = budget.ends.filter(|ends| *ends <= now)
-        {
-            // An interval in which nothing passed ends the beat.
-            let was_used = budget.left < budget.bytes.0;
-            budget.left = budget.bytes.0;
-            let passed = (now - ends).0 / budget.interval.0.max(1) + 1;
-            let next = ends + Nanos(budget.interval.0 * passed);
-            budget.ends = (was_used && passed == 1 || !self.held.is_empty()).then_some(next);
-        }
         self.serve(now);
         let ended = self.served.iter().take_while(|(end, _)| *end <= now).count();
         let mut ended: Vec<Request> = self.served.drain(..ended).map(|(_, request)| request).collect();

@@ -123,7 +123,7 @@ keys! {
         ///
         /// With it direct I/O, pages that are missed or read ahead, write-back and journals go request by request through `scheduler` ([one by
         /// one](../concepts/kernel/block.md#requests-one-by-one)), and `latency` and `write_latency` are not added there; of a disk with `rotation`,
-        /// `raid`, `burst`, `write_cache`, `unevenness`, `read_at`, `write_at`, `iops`, `san`, `service_read` or `service_write` direct I/O alone. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
+        /// `raid`, `burst`, `write_cache`, `unevenness`, `read_at` or `write_at` direct I/O alone. null_blk's `completion_nsec`. Only `kernel` looks at this and the next five.
         #[key(TIME, default = Nanos::ZERO)]
         pub service: Nanos,
         /// Requests that the disk serves at once
@@ -136,15 +136,15 @@ keys! {
         /// `/sys/block/*/queue/scheduler`. It needs `service`. The last three are of the single queue, which kernels before 5.0 have.
         #[key(word::<Scheduler>(), default = Scheduler::None)]
         pub scheduler: Scheduler,
-        /// Times of reads of direct I/O, drawn with the seed; they stand in for `service`
+        /// Times of reads, drawn with the seed; they stand in for `service`
         ///
         /// `{ p50 = "76 us", p99 = "96 us" }`; [its keys](#machine-disk-name-service-read). Their bytes then move at `read` and `write` at most.
         #[key(table::<Quantiles>(), absent = "`service`")]
         pub service_read: Option<Quantiles>,
-        /// Times of writes of direct I/O, drawn likewise
+        /// Times of writes, drawn likewise
         #[key(table::<Quantiles>(), absent = "`service`")]
         pub service_write: Option<Quantiles>,
-        /// Requests of direct I/O that a cloud lets pass in a second
+        /// Requests that a cloud lets pass in a second
         ///
         /// `{ baseline = 300, burst = 3000, credits = 5400000 }`; [its keys](#machine-disk-name-iops). Their bytes pass at `read` and `write` at most.
         #[key(table::<Iops>(), absent = "any number")]
@@ -152,7 +152,7 @@ keys! {
         /// It is elsewhere, behind a link
         ///
         /// `{ rate = "200 MB/s", round_trip = "300 us" }`; [its keys](#machine-disk-name-san). Reads and writes share the rate; only `kernel` adds the
-        /// round trip to `latency`, `write_latency`, `flush` and each request of direct I/O.
+        /// round trip to `latency`, `write_latency`, `flush` and each request.
         #[key(table::<San>(), absent = "it is in the host")]
         pub san: Option<San>,
         /// Least that it reads or writes

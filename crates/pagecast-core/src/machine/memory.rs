@@ -98,6 +98,11 @@ keys! {
         /// To a disk with `service`; it sends its next request only then. The time is taken from no other thread.
         #[key(TIME, default = Nanos::ZERO)]
         pub page_writeback: Nanos,
+        /// Submitting a request to a disk with `service`, and ending it
+        ///
+        /// Of direct I/O, and of reads into the page cache; these take nothing without the key.
+        #[key(TIME, absent = "`call`")]
+        pub request: Option<Nanos>,
         /// Extra time to copy 4 KiB to the memory of another node
         #[key(TIME, shown = Nanos::ZERO)]
         pub page_remote: Nanos,

@@ -1,16 +1,16 @@
-"""Calibrates the time of a disk's requests by the case m_disk: 4 KiB past the page cache, one at a time.
+"""Calibrates the latency of a disk by the case m_disk: requests of 4 KiB past the page cache, one at a time.
 
 What a request takes beside the call and its bytes is the device's time and the processor's for submitting and
-ending it. Means over all calls, as a row of the recording sums several up. A disk that serves requests
-(`service`) has one time for both directions, the mean of the two.
+ending it. Of a disk with `service`, which says the device's time, the rest is the processor's. Means over all
+calls, as a row of the recording sums several up.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from statistics import mean
 from typing import Any, Final
 
 from pagecast._core import parse_bytes
+from pagecast.durations import seconds_of
 from pagecast.studies.live_kernel.recordings import Recording
 
 __all__ = ["CASE", "latencies"]
@@ -21,17 +21,13 @@ CASE: Final = "m_disk"
 BLOCK: Final = 4096
 
 KEYS: Final = {"read": "latency", "write": "write_latency"}
-SERVICE: Final = "service"
-"""Its preparation by the processor is one more call."""
+
+OF_REQUEST: Final = "memory.cost.request"
+"""The processor's time for a request of a disk with `service`."""
 
 
 def latencies(
-    recordings: Iterable[Recording],
-    disk: str,
-    described: Mapping[str, Any],
-    *,
-    call_s: float,
-    copy_bytes_per_s: float,
+    recordings: Iterable[Recording], disk: str, machine: Mapping[str, Any], *, call_s: float
 ) -> dict[str, str]:
     """Give the keys of a machine that m_disk tells; nothing if it was not recorded.
 
@@ -41,29 +37,36 @@ def latencies(
         Of a platform; those of other cases are left alone.
     disk : str
         Its name in the machine.
-    described : mapping
-        The table of that disk.
+    machine : mapping
+        The tables of the machine, as it is described.
     call_s : float
         What a call takes without a request.
-    copy_bytes_per_s : float
-        Rate at which a disk in memory that serves requests copies their bytes.
     """
     seconds: dict[str, list[float]] = defaultdict(list)
     for recording in recordings:
         if recording.case == CASE:
             for kind, per_call_s in _calls(recording).items():
                 seconds[kind].append(per_call_s)
+    described = machine["disk"][disk]
+    service_s = seconds_of(described.get("service", "0 s"))
     # What passes a limiter takes no time for its bytes.
-    limiter = (described.get(key, "0 s") for key in ("burst", "limit_interval"))
-    is_limited = any(not time.startswith("0 ") for time in limiter)
-    found = {}
+    limited_s = (seconds_of(described.get(key, "0 s")) for key in ("burst", "limit_interval"))
+    is_limited = any(limited_s)
+    found: dict[str, float] = {}
     for kind, key in KEYS.items():
         if seconds[kind]:
-            bytes_s = 0.0 if is_limited else BLOCK / parse_bytes(described[kind].removesuffix("/s"))
-            found[key] = max(min(seconds[kind]) - call_s - bytes_s, 0.0)
-    if found and not described.get("service", "0 ns").startswith("0 "):
-        found = {SERVICE: max(mean(found.values()) - call_s - is_limited * BLOCK / copy_bytes_per_s, 0.0)}
-    return {f"disk.{disk}.{key}": f"{1e9 * time_s:.0f} ns" for key, time_s in found.items()}
+            bytes_s = 0.0 if is_limited else BLOCK / _rate(described[kind])
+            found[f"disk.{disk}.{key}"] = max(min(seconds[kind]) - call_s - bytes_s, 0.0)
+    if service_s and found:
+        # A limited disk in memory copies the bytes.
+        copied_s = BLOCK / _rate(machine["memory"]["write"]) if is_limited else 0.0
+        mean_s = sum(found.values()) / len(found)
+        found[OF_REQUEST] = max(mean_s - service_s - copied_s, 0.0)
+    return {key: f"{1e9 * time_s:.0f} ns" for key, time_s in found.items()}
+
+
+def _rate(text: str) -> float:
+    return parse_bytes(text.removesuffix("/s"))
 
 
 def _calls(recording: Recording) -> dict[str, float]:

@@ -209,7 +209,7 @@ impl Kernel {
     fn end_direct(&mut self, now: Nanos, at: usize, out: &mut Actions) {
         let is_due = |device: &&mut Device| device.next_event().is_some_and(|next| next <= now);
         while let Some(device) = self.block.devices.get_mut(at).filter(is_due) {
-            for id in device.advance(now) {
+            for id in device.advance(now, &mut self.ext4.cpus) {
                 self.end_request(now, at, id, out);
             }
             let device = self.block.devices.get_mut(at).expect("it was just there");

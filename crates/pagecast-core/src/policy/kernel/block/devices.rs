@@ -104,7 +104,7 @@ impl Devices {
         };
         let device = self.each[at].as_mut().expect("it serves requests");
         if unit.is_at_head {
-            device.submit_at_head(now, request);
+            device.submit_at_head(now, request, processors);
         } else {
             device.submit(now, request, processors);
         }
@@ -136,11 +136,8 @@ pub fn serves_pages(disk: &Disk) -> bool {
         || disk.write_cache.is_some()
         || disk.unevenness > 0.0
         || !disk.read_at.is_empty()
-        || !disk.write_at.is_empty()
-        || disk.has_drawn_times()
-        || disk.iops.is_some()
-        || disk.san.is_some();
-    disk.service > Nanos::ZERO && disk.rotation.is_none() && disk.raid.is_none() && !is_of_flows
+        || !disk.write_at.is_empty();
+    disk.serves_requests() && disk.rotation.is_none() && disk.raid.is_none() && !is_of_flows
 }
 
 /// The device of a disk that says how long a request takes.
@@ -171,16 +168,14 @@ fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
     let service = if disk.limit_interval > Nanos::ZERO {
         // null_blk copies to its memory and back, one request after the other.
         service.limited(budget, disk.limit_interval).copied(memory.write)
-    } else if serves_pages(disk) {
-        service.moving((disk.read.0, disk.write.0), disk.sharing == Sharing::Separate)
+    } else if serves_pages(disk) || disk.has_drawn_times() || disk.iops.is_some() {
+        let disks = f64::from(disk.raid.map_or(1, |raid| raid.disks));
+        service.moving((disk.read.0 * disks, disk.write.0 * disks), disk.sharing == Sharing::Separate)
     } else {
         service
     };
-    let disks = f64::from(disk.raid.map_or(1, |raid| raid.disks));
-    let rates = (disk.read.0 * disks, disk.write.0 * disks);
     let service = match &disk.iops {
-        Some(iops) => service.allowed(Allowance::new(iops, rates)),
-        None if disk.has_drawn_times() => service.allowed(Allowance::of_bytes(rates)),
+        Some(iops) => service.allowed(Allowance::new(iops)),
         None => service,
     };
     let service = match &disk.san {
@@ -192,12 +187,13 @@ fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
     // As many requests as it serves at a time, within the rate of the machine file.
     let at_once = f64::from(service.depth()) * max_sectors.0 as f64 / disk.service.as_seconds();
     let peak_rate = BytesPerSecond(at_once.min(disk.write.0));
-    let CopyCost { call: submission, page_writeback, .. } = memory.cost;
+    let CopyCost { call, request, page_writeback, .. } = memory.cost;
     let settings = Settings {
         scheduler,
         nr_requests,
         max_sectors,
-        submission,
+        submission: request.unwrap_or(call),
+        page_read: request.unwrap_or_default(),
         page_writeback,
         is_rotational,
         peak_rate,

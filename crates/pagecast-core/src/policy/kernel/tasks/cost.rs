@@ -341,6 +341,7 @@ mod tests {
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
         page_writeback: Nanos(53 * PAGE),
+        request: Some(Nanos(9000)),
         page_reported: Some(Nanos(41 * PAGE)),
         page_l2_miss: Nanos(47 * PAGE),
         fault: Nanos(13 * PAGE),
