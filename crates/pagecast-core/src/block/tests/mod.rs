@@ -1,3 +1,4 @@
+mod cgroups;
 mod oracle;
 mod spindle;
 
@@ -40,6 +41,7 @@ fn call(id: u64, thread: u32, direction: Direction, position: u64, bytes: u64) -
         priority: IoPriority::default(),
         is_sync: true,
         is_direct: true,
+        cgroup: 0,
         part: 0,
     }
 }
@@ -75,6 +77,7 @@ impl Threads {
         let position = ((thread as u64) << 40) + *next * *bytes;
         let call = Request {
             priority: *priority,
+            cgroup: thread as u16 + 1,
             ..call((thread as u64) << 32 | *next, thread as u32, *direction, position, *bytes)
         };
         *next += 1;
@@ -343,7 +346,13 @@ proptest! {
         let classes = [IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
         let calls: Vec<oracle::Calls> = threads
             .iter()
-            .map(|&(is_write, pages, class, depth)| oracle::Calls { is_write, bytes: pages << 12, class: classes[class], depth })
+            .map(|&(is_write, pages, class, depth)| oracle::Calls {
+                is_write,
+                bytes: pages << 12,
+                class: classes[class],
+                depth,
+                limits: (None, None),
+            })
             .collect();
         let each: Vec<_> = calls
             .iter()

@@ -7,6 +7,7 @@
 //! - A flusher that is alone submits more at once than fits. The excess is taken back (`excess`) when another task comes.
 //!
 //! - A disk that serves requests (`block::devices`) has all of them at once; its scheduler orders them, and each unit is a request.
+//! - Bios of a wb whose cgroup has `io.max` or `io.weight` wait before the queue, and take no room in it: any number of them, up to 1 MiB each.
 //!
 //! Left out: merging of requests of several files.
 
@@ -21,6 +22,9 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{FileId, OperationId};
 use crate::units::{Bytes, Nanos};
+
+/// `BIO_MAX_VECS` pages: the most that a flusher sends at once which does not wait for room.
+const BIO: u64 = 256 * PAGE;
 
 /// The bit of requests of a queue; those of operations have their number.
 const OF_QUEUE: u64 = 1 << 63;
@@ -101,6 +105,8 @@ pub struct Queue {
     /// True if its disk serves requests, and how many units have become such.
     pub is_by_requests: bool,
     requests: u64,
+    /// The wbs whose bios wait before it.
+    apart: Vec<WbId>,
 }
 
 impl Queue {
@@ -121,6 +127,7 @@ impl Queue {
             turn: 0,
             is_by_requests: false,
             requests: 0,
+            apart: Vec::new(),
         }
     }
 
@@ -130,9 +137,17 @@ impl Queue {
         Self { is_by_requests, ..self }
     }
 
+    /// The same; bios of these wbs take no room.
+    #[must_use]
+    pub fn with_apart(self, apart: Vec<WbId>) -> Self {
+        Self { apart, ..self }
+    }
+
     /// Makes a request of the first unit that is none yet. Returns it with its number.
     pub fn send(&mut self, now: Nanos) -> Option<(RequestId, &Unit)> {
-        let unit = self.units.iter_mut().find(|unit| unit.sent.is_none())?;
+        // They were pushed behind those that are sent.
+        let sent = self.units.iter().rposition(|unit| unit.sent.is_some()).map_or(0, |last| last + 1);
+        let unit = self.units.get_mut(sent)?;
         let id = RequestId(OF_QUEUE | self.requests);
         self.requests += 1;
         unit.sent = Some((id, now));
@@ -141,9 +156,8 @@ impl Queue {
 
     /// Takes out the unit whose request is complete, and since when it was one.
     pub fn take_sent(&mut self, id: RequestId) -> (Unit, Nanos) {
-        let is_sent = |unit: &Unit| unit.sent.is_some_and(|(sent, _)| sent == id);
-        let at = self.units.iter().position(is_sent).expect("it was sent");
-        let unit = self.units.remove(at).expect("it is there");
+        let at = self.units.partition_point(|unit| unit.sent.is_some_and(|(sent, _)| sent < id));
+        let unit = self.units.remove(at).expect("it was sent");
         self.bytes -= unit.room;
         self.wake();
         let since = unit.sent.map_or(Nanos::ZERO, |(_, since)| since);
@@ -165,6 +179,11 @@ impl Queue {
     pub fn limit(&self, why: Option<Why>) -> u64 {
         let throttled = self.wbt.as_ref().zip(why).map(|(wbt, why)| wbt.limit(why));
         throttled.map_or(self.capacity, |limit| limit.min(self.capacity))
+    }
+
+    /// True if a task may submit more to a wb whose share of the queue is limited, or whose bios wait before it.
+    pub fn has_room_for(&self, wb: WbId, why: Option<Why>) -> bool {
+        self.apart.contains(&wb) || self.has_room(why)
     }
 
     /// True if a task may submit more whose share of the queue is limited.
@@ -207,6 +226,11 @@ impl Queue {
         (self.bytes - first).min(self.capacity).div_ceil(self.request.max(1))
     }
 
+    /// Returns how many bytes each task submits to a wb in turn while several do.
+    pub fn turn_bytes_for(&self, wb: WbId) -> u64 {
+        if self.apart.contains(&wb) { BIO.max(self.request) } else { self.turn_bytes() }
+    }
+
     /// Returns how many bytes each task submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
         if self.is_by_requests {
@@ -217,7 +241,7 @@ impl Queue {
 
     /// Adds submitted bytes of a file, from a flusher or from a task that waits.
     pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
-        let room = end - start;
+        let room = if self.apart.contains(&wb) { 0 } else { end - start };
         self.bytes += room;
         self.units.push_back(Unit {
             wb,
