@@ -27,7 +27,7 @@ NAMES: Final = tuple(sorted(path.stem for path in FOLDER.iterdir() if path.suffi
 """The cases of the project."""
 
 CGROUPS: Final = tuple(sorted(path.stem for path in CGROUP_FOLDER.glob("*.fio")))
-"""Its cases of cgroups with `io.max` and `io.weight` (guest/cgroup.sh), which are played only when they are named."""
+"""Its cases of cgroups with `io.max` and `io.weight` (guest/cgroup.sh), played when they are named."""
 
 STATES: Final = ("cold", "warm")
 

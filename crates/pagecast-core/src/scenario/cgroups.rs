@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
-    use crate::units::Bytes;
+    use crate::units::{Bytes, BytesPerSecond};
 
     const GROUPS: [&str; 2] =
         ["machine.cgroup.batch.memory.max='8 GB'", "machine.cgroup.old.memory.limit_in_bytes='4 GB'"];
@@ -161,6 +161,28 @@ mod tests {
         assert_snapshot!(refused(&["machine.cgroup.batch.memory={}"]), @"--set machine.cgroup.batch.memory={}: [machine.cgroup.batch] has no limit; add memory.max = \"32 GB\", or memory.limit_in_bytes for cgroup v1");
         assert_snapshot!(refused(&[GROUPS[0], "machine.cgroup.batch.memory.limit_in_bytes='8 GB'"]), @"--set machine.cgroup.batch.memory.limit_in_bytes='8 GB': [machine.cgroup.batch] has the limit of cgroup v2 and that of v1; remove `memory.max` or `memory.limit_in_bytes`");
         assert_snapshot!(refused(&["machine.cgroup.batch.memory.high='8 GB'"]), @"--set machine.cgroup.batch.memory.high='8 GB': unknown key `high` in [machine.cgroup.batch.memory]; known keys: `max`, `limit_in_bytes`");
+    }
+
+    const SERVICE: &str = "machine.disk.ssd.service='100 us'";
+
+    #[test]
+    fn limits_of_io_are_of_a_disk_and_without_a_limit_a_cgroup_has_all_memory() {
+        let set = ["machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s', wiops = 200 }", SERVICE];
+        let host = &read(&format!("{MACHINE}\n{PROCESS}"), &set).unwrap().machine.hosts[0];
+        let batch = &host.cgroups[0];
+        assert_eq!(batch.limit, MemoryLimit::Max(host.memory.size));
+        let expected = IoMax { rbps: Some(BytesPerSecond(20e6)), wiops: Some(200), ..IoMax::default() };
+        assert_eq!((&batch.io_max[..], batch.io_weight), (&[(0, expected)][..], Cgroup::IO_WEIGHT));
+    }
+
+    #[test]
+    fn limits_of_io_are_of_v2_and_of_a_disk_that_serves_requests() {
+        let max = "machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s' }";
+        assert_snapshot!(refused(&[max]), @"--set machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s' }: disk `ssd` does not serve requests one by one, which io.max counts; give it `service`, the time of a request, without `iops` and the like");
+        assert_snapshot!(refused(&["machine.cgroup.batch.io.max.sdd.wiops=200", SERVICE]), @"--set machine.cgroup.batch.io.max.sdd.wiops=200: there is no disk `sdd`; did you mean `ssd`?");
+        assert_snapshot!(refused(&["machine.cgroup.old.io.weight=300", GROUPS[1]]), @"--set machine.cgroup.old.io.weight=300: [machine.cgroup.old] is of cgroup v1, which has no `io`; write memory.max instead of memory.limit_in_bytes");
+        assert_snapshot!(refused(&["machine.disk.ssd.iocost={ min = 50 }"]), @"--set machine.disk.ssd.iocost={ min = 50 }: [machine.disk.ssd] has `iocost`, but does not serve requests one by one; give it `service`, the time of a request, without `iops` and the like");
+        assert_snapshot!(refused(&["machine.disk.ssd.iocost={ min = 50, max = 20 }", SERVICE]), @"--set machine.disk.ssd.iocost={ min = 50, max = 20 }: `min` is 50, more than `max`, which is 20; equal values hold the speed where it is");
     }
 
     #[test]

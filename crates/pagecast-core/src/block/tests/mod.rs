@@ -216,6 +216,25 @@ fn none_is_fine_on_flash() {
     }
 }
 
+/// More calls than the disk has tags, so that threads wait in line.
+#[test]
+fn threads_that_want_more_tags_than_there_are_share_them() {
+    for (scheduler, is_limited) in
+        [(Scheduler::None, false), (Scheduler::None, true), (Scheduler::MqDeadline, true)]
+    {
+        let disk = Service::new(64, Nanos(100_000));
+        let disk = if is_limited {
+            disk.limited(Bytes(2 << 20), Nanos(20 * MS)).copied(BytesPerSecond(2e9))
+        } else {
+            disk
+        };
+        let writer = (Direction::Write, 124 << 10, READER.2);
+        let device = Device::new(settings(scheduler, 64), disk);
+        let complete = Threads::of(device, &[writer; 2]).run(&[48, 48], 1000).complete;
+        assert!(complete.iter().all(|calls| *calls > 350), "{scheduler:?} {is_limited}: {complete:?}");
+    }
+}
+
 #[test]
 fn requests_move_no_more_than_the_disk_does_while_they_are_served() {
     let megabytes = |is_separate| {

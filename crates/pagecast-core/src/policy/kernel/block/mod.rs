@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use self::devices::Devices;
 use self::flush::Flushes;
-use self::queue::{Queue, Unit};
+use self::queue::{Apart, Queue, Unit};
 use self::seeks::{Heads, Turning};
 use self::turns::Turns;
 use self::wbt::{Recent, Wbt};
@@ -80,15 +80,18 @@ fn queue_of(config: &Config, device: usize) -> Queue {
         .with_apart(apart_of(config, device))
 }
 
-/// Returns the wbs of cgroups whose write-back waits before the queue of a disk.
-fn apart_of(config: &Config, device: usize) -> Vec<WbId> {
+/// Returns the wbs of cgroups whose write-back waits before the queue of a disk. Nobody sleeps for `io.max`.
+fn apart_of(config: &Config, device: usize) -> Vec<Apart> {
     let Some(disk) = config.host.disks.get(device) else { return Vec::new() };
     let is_limited = |cgroup: &Cgroup| {
         cgroup.io_max_of(device).is_some_and(|io_max| io_max.wbps.is_some() || io_max.wiops.is_some())
     };
-    let cgroups = config.host.cgroups.iter().enumerate();
-    let apart = cgroups.filter(|(_, cgroup)| disk.iocost.is_some() || is_limited(cgroup));
-    apart.filter_map(|(at, _)| config.wbs_of(at).nth(device)).collect()
+    let apart = |(at, cgroup): (usize, &Cgroup)| {
+        let is_apart = is_limited(cgroup) || disk.iocost.is_some();
+        let wb = config.wbs_of(at).nth(device).filter(|_| is_apart)?;
+        Some(Apart { wb, bytes: (!is_limited(cgroup)).then_some(0) })
+    };
+    config.host.cgroups.iter().enumerate().filter_map(apart).collect()
 }
 
 /// Returns how many requests a disk takes before it has completed one. A limiter takes none until it gives out more.

@@ -235,6 +235,10 @@ impl Flusher {
             }
             // If there is no room for whose turn it is, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
             if !by.queue.has_room_for(by.wb, self.why_next()) {
+                // Nobody else waits behind one that sleeps before the queue.
+                if by.queue.apart_of(by.wb).is_some() {
+                    return Submitted::Nothing;
+                }
                 by.queue.sleep();
                 return Submitted::UntilFull;
             }
