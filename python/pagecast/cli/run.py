@@ -43,10 +43,11 @@ __all__ = ["command"]
 @click.option(
     "--record",
     type=options.Text(),
-    default="all",
+    default="auto",
     show_default=True,
     metavar="WHICH",
-    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+    help="Operations to keep a row of: all, slow:10ms, histogram (the 100 slowest), or auto: all up to "
+    "200,000, of more the 100 slowest. All are counted.",
 )
 @options.as_json
 @options.results

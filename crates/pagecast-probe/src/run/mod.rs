@@ -39,7 +39,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
 use pagecast_core::error::SimulationError;
-use pagecast_core::result::Record;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Beside;
@@ -279,19 +278,15 @@ fn run_threads(
         gate.open(zero);
         is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
         is_over.store(true, Ordering::Release);
-        let is_all = plan.record != Record::All;
-        let counted = Counted { is_all, ..Counted::default() };
         let mut end = Nanos::ZERO;
-        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), counted);
+        let (mut recorded, mut calls) = (Vec::new(), Vec::new());
         for thread in threads {
             let done = thread.join().expect("a process does not panic");
             end = end.max(done.end);
-            rows.push(done.rows);
+            recorded.push(done.recorded);
             calls.extend(done.calls);
-            counted.summary.add_all(done.counted.summary);
-            counted.by_calls.extend(done.counted.by_calls);
         }
-        record::slowest_of_all(plan.record, &mut rows);
+        let (rows, counted) = record::together(plan.record, recorded);
         Ok(Ran {
             zero,
             end,
