@@ -212,7 +212,7 @@ class Guest:
         archive.console()
         for folder in ("proc", "sys", "dev", "tmp", "data"):
             archive.folder(folder)
-        for name in ("init", "disk.sh"):
+        for name in ("init", "disk.sh", "cgroup.sh"):
             archive.add(name, (HERE / "guest" / name).read_bytes(), mode=0o755)
         programs = {
             "bin/busybox": next(root.glob("**/bin/busybox")),

@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m bed guest",
         description="Record cases in a guest in virtual time. Needs no root.",
     )
-    others = ", ".join((*cases.CALIBRATION, *programs.NAMES, *journals.CASES))
+    others = ", ".join((*cases.CALIBRATION, *programs.NAMES, *journals.CASES, *programs.CGROUPS))
     files = "files NAME.fio, NAME.sh and NAME.pct"
     add_cases(parser, default.repetitions, f"With --disk null: {others}, or {files}. ")
     add = parser.add_argument

@@ -17,13 +17,17 @@ from bed import journals
 from bed.cases import CALIBRATION, Scale, text_of
 from bed.packages import BedError
 
-__all__ = ["NAMES", "STATES", "TRACER", "Case", "case_of", "cases_of"]
+__all__ = ["CGROUPS", "NAMES", "STATES", "TRACER", "Case", "case_of", "cases_of"]
 
 FOLDER: Final = Path(__file__).parent / "programs"
+CGROUP_FOLDER: Final = Path(__file__).parent / "cgroups"
 ENDINGS: Final = (".fio", ".sh", ".pct")
 
 NAMES: Final = tuple(sorted(path.stem for path in FOLDER.iterdir() if path.suffix in ENDINGS))
 """The cases of the project."""
+
+CGROUPS: Final = tuple(sorted(path.stem for path in CGROUP_FOLDER.glob("*.fio")))
+"""Its cases of cgroups with `io.max` and `io.weight` (guest/cgroup.sh), played when they are named."""
 
 STATES: Final = ("cold", "warm")
 
@@ -60,11 +64,10 @@ def cases_of(names: Sequence[str], scale: Scale, journal_mib: int = 64) -> dict[
             continue
         path = Path(name)
         if path.suffix not in ENDINGS:
-            path = next(
-                (FOLDER / f"{name}{end}" for end in ENDINGS if (FOLDER / f"{name}{end}").exists()), path
-            )
+            ours = (folder / f"{name}{end}" for folder in (FOLDER, CGROUP_FOLDER) for end in ENDINGS)
+            path = next((each for each in ours if each.exists()), path)
         if path.suffix not in ENDINGS:
-            there = ", ".join((*CALIBRATION, *NAMES, *journals.CASES))
+            there = ", ".join((*CALIBRATION, *NAMES, *journals.CASES, *CGROUPS))
             raise BedError(
                 f"there is no case {name} on null_blk; there are {there}. "
                 "A file of your own ends in .fio, .sh or .pct"

@@ -20,6 +20,18 @@ VERSIONS = (
     "6.18",
 )
 LEAST_WITH_GENERATIONS = VERSIONS.index("6.1")
+NOT_BY_REQUESTS = {
+    "burst",
+    "write_cache",
+    "unevenness",
+    "read_at",
+    "write_at",
+    "iops",
+    "san",
+    "rotation",
+    "raid",
+}
+"""Of a disk with one of these, pages are flows."""
 
 
 def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
@@ -42,7 +54,28 @@ def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
         limit = chance.one_of("max", "limit_in_bytes")
         size = Size(max(64 * MB, memory // chance.one_of(2, 4, 8)))
         machine["cgroup"] = {"g": {"memory": {limit: size}}}
+        if limit == "max":
+            control(chance, machine)
     return machine
+
+
+def control(chance: Chance, machine: Table) -> None:
+    """Draw `io.max` and `io.weight` of a cgroup on disks that serve requests one by one."""
+    io: Table = {}
+    for name, drawn in machine["disk"].items():
+        if "service" not in drawn or drawn.keys() & NOT_BY_REQUESTS:
+            continue
+        if chance.sometimes():
+            key = chance.one_of("bps", "iops")
+            limits = [chance.between(20, 5000) for _ in range(2)]
+            each = [Rate(100_000 * limit) for limit in limits] if key == "bps" else limits
+            io.setdefault("max", {})[name] = {f"r{key}": each[0], f"w{key}": each[1]}
+        if chance.sometimes():
+            wbps = Rate(chance.between(20 * MB, 2000 * MB))
+            drawn["iocost"] = {"wbps": wbps, "max": chance.one_of(100, 1000)}
+            io["weight"] = chance.between(1, 1000)
+    if io:
+        machine["cgroup"]["g"]["io"] = io
 
 
 def kernel(chance: Chance) -> Table:

@@ -9,6 +9,7 @@ mod disk_kind;
 mod disk_raid;
 mod disk_rotation;
 mod disk_service;
+mod io;
 mod journal;
 mod kernel;
 mod memory;
@@ -23,6 +24,7 @@ pub use disk_kind::{DiskKind, Implied, READ_AHEAD_KB, WBT_SINCE};
 pub use disk_raid::{Level, Raid};
 pub use disk_rotation::Rotation;
 pub use disk_service::{Iops, Quantiles, San};
+pub use io::{IoCost, IoMax};
 pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings, version_name};
 pub use memory::{CopyCost, Memory, Sharing};
@@ -63,13 +65,34 @@ pub struct Host {
     pub cawl: CawlParameters,
 }
 
-/// A memory cgroup: processes whose memory has a limit of its own. None is inside another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A cgroup: processes whose memory has a limit of its own, and their I/O limits or a weight. None is inside another.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cgroup {
     /// The key of its table.
     pub name: String,
     /// How much page cache and anonymous memory its processes may have.
     pub limit: MemoryLimit,
+    /// `io.max`: indices of disks, and what its processes may move on each in a second.
+    pub io_max: Vec<(usize, IoMax)>,
+    /// `io.weight`: its part of disks with `iocost`.
+    pub io_weight: u32,
+}
+
+impl Cgroup {
+    /// `CGROUP_WEIGHT_DFL`: the weight of a cgroup that is given none.
+    pub const IO_WEIGHT: u32 = 100;
+
+    /// A cgroup with a limit of its memory alone.
+    #[must_use]
+    pub fn with_memory(name: String, limit: MemoryLimit) -> Self {
+        Self { name, limit, io_max: Vec::new(), io_weight: Self::IO_WEIGHT }
+    }
+
+    /// Its limits on a disk, if it has some there.
+    #[must_use]
+    pub fn io_max_of(&self, disk: usize) -> Option<&IoMax> {
+        self.io_max.iter().find(|(at, _)| *at == disk).map(|(_, limits)| limits)
+    }
 }
 
 /// The limit of a memory cgroup, by the file in which it is set.

@@ -98,3 +98,20 @@ fn a_flusher_that_takes_long_for_its_pages_holds_the_disk_up() {
     // 0.9 s for the copy, and 9 s for the bytes or 80 us for each of 219,727 pages.
     assert!((quick - 9.9).abs() < 0.3 && (slow - 18.5).abs() < 0.7, "{quick} {slow}");
 }
+
+/// With more than 64 tasks decisions of an instant are put off to its last call (`MANY_TASKS`). That call was lost where it had been asked for
+/// at the same instant before, and the run had no event any more.
+#[test]
+fn many_direct_calls_at_once_come_to_an_end() {
+    let program = |name: &str| {
+        let keys = "size = '64 MiB', call = '128 KiB', by = 'libaio', pattern = { depth = 48 }";
+        [format!("open = '/data/{name}', flags = ['O_DIRECT']"), format!("write = '/data/{name}', {keys}")]
+    };
+    let (a, b) = (program("a"), program("b"));
+    for scheduler in SCHEDULERS {
+        let case = disk(scheduler).file("/data/a", "64 MiB").file("/data/b", "64 MiB");
+        let case = case.process("a", &a.each_ref().map(String::as_str));
+        let run = case.process("b", &b.each_ref().map(String::as_str)).run("kernel");
+        assert_eq!(bytes(&run).1, 128 << 20, "{scheduler}");
+    }
+}

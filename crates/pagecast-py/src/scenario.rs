@@ -184,7 +184,7 @@ impl Scenario {
         self.changed(py, |scenario| {
             let limit = if is_v2 { MemoryLimit::Max } else { MemoryLimit::LimitInBytes };
             let cgroups = &mut scenario.machine.hosts[0].cgroups;
-            cgroups.push(Cgroup { name, limit: limit(Bytes(limit_bytes)) });
+            cgroups.push(Cgroup::with_memory(name, limit(Bytes(limit_bytes))));
             let at = cgroups.len() - 1;
             scenario.processes.iter_mut().filter(|one| one.host == 0).for_each(|one| one.cgroup = Some(at));
         })

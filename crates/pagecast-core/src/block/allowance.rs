@@ -66,6 +66,7 @@ mod tests {
             position: 0,
             bytes: Bytes(bytes),
             priority: IoPriority::default(),
+            cgroup: 0,
             part: 0,
             is_direct: true,
             is_sync: true,

@@ -103,6 +103,7 @@ mod tests {
             bytes: Bytes(4096),
             priority: IoPriority::default(),
             part,
+            cgroup: 0,
             is_direct: true,
             is_sync: true,
         }

@@ -10,8 +10,10 @@
 //! - When requests are complete the scheduler fills the disk again at once, before any thread has woken up.
 //! - A thread sends one request after the other, and takes its time for each.
 //! - The disk serves so many requests at a time as it has tags (`service`).
+//! - A call of a cgroup beyond its `io.max` waits before it is cut (`throttle`), and a thread whose cgroup has spent its part of the disk
+//!   before it has a tag (`iocost`).
 //!
-//! Left out: several queues of the hardware; plugs; I/O of cgroups; polled requests.
+//! Left out: several queues of the hardware; plugs; polled requests.
 
 mod allowance;
 mod anticipatory;
@@ -21,6 +23,7 @@ mod deadline;
 mod disk_cache;
 mod elevator;
 mod hctx;
+mod iocost;
 mod kyber;
 mod mq_deadline;
 mod none;
@@ -29,13 +32,16 @@ mod request;
 mod rotation;
 mod schedule;
 mod service;
+mod throttle;
 mod times;
 
 pub use self::allowance::Allowance;
 pub use self::disk_cache::DiskCache;
+pub use self::iocost::Controller;
 pub use self::request::{Direction, Request, RequestId};
 pub use self::rotation::Mechanics;
 pub use self::service::Service;
+pub use self::throttle::{Limits, Throttle};
 pub use self::times::Times;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -52,12 +58,16 @@ use self::mq_deadline::MqDeadline;
 use self::none::Noop;
 use self::schedule::Schedule;
 use self::service::Runner;
+use self::throttle::Bio;
 use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
 use crate::units::{Bytes, BytesPerSecond, Nanos, earlier};
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
+
+/// The thread that sends bios which `io.max` has held back (`kthrotld_workqueue`).
+const KTHROTLD: u32 = 1 << 31;
 
 /// The settings of the queue of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,6 +98,8 @@ struct Submitter {
     waits: bool,
     /// The time at which it has sent its last request.
     ready: Nanos,
+    /// True if its next request is within the part of its cgroup.
+    is_paid: bool,
 }
 
 /// The threads that have preempted the worker of the queue since it began to run, at a time.
@@ -141,6 +153,9 @@ pub struct Device {
     schedule: Box<dyn Schedule + Send>,
     /// Those of the scheduler, or of the disk without one.
     tags: Tags,
+    /// `io.max` and `io.weight` of cgroups, where there are any.
+    throttle: Option<Throttle>,
+    iocost: Option<Controller>,
     submitters: FxHashMap<u32, Submitter>,
     /// The threads that wait for a tag.
     line: VecDeque<u32>,
@@ -190,6 +205,8 @@ impl Device {
             settings,
             tags: Tags { depth, all: if is_single_queue { 2 * depth } else { depth }, used: [0; 2] },
             schedule,
+            throttle: None,
+            iocost: None,
             submitters: FxHashMap::default(),
             line: VecDeque::new(),
             preparing: BTreeSet::new(),
@@ -206,6 +223,12 @@ impl Device {
             moved: [(0, Bytes::ZERO); 2],
             now: Nanos::ZERO,
         }
+    }
+
+    /// The same disk, with limits of cgroups and their parts of it.
+    #[must_use]
+    pub fn shared(self, throttle: Option<Throttle>, iocost: Option<Controller>) -> Self {
+        Self { throttle, iocost, ..self }
     }
 
     /// True if nothing waits and nothing is served.
@@ -230,21 +253,41 @@ impl Device {
     /// Submits a call of a thread, which takes time of a processor for each request. It is cut into requests (`bio_split_rw`).
     pub fn submit(&mut self, now: Nanos, call: Request, processors: &mut RunQueue) {
         self.now = self.now.max(now);
-        let most = self.settings.max_sectors.0.max(1);
-        let submitter = self.submitters.entry(call.thread).or_default();
-        let mut from = 0;
-        while from < call.bytes.0 {
-            let bytes = most.min(call.bytes.0 - from);
-            self.submitted += 1;
-            let part =
-                Request { position: call.position + from, bytes: Bytes(bytes), part: self.submitted, ..call };
-            submitter.requests.push_back(part);
-            *self.parts.entry(call.id).or_default() += 1;
-            self.incomplete += 1;
-            from += bytes;
+        let parts = call.bytes.0.div_ceil(self.settings.max_sectors.0.max(1));
+        if parts == 0 {
+            return;
         }
-        if !submitter.waits {
-            self.submit_of(now, call.thread, processors);
+        *self.parts.entry(call.id).or_default() += parts as u32;
+        self.incomplete += parts;
+        let bio = Bio { request: call, is_counted: false };
+        if let Some(bio) = self.pass(now, bio) {
+            self.send(now, bio, processors);
+        }
+    }
+
+    /// Lets a bio pass the limits of its cgroup, or keeps it.
+    fn pass(&mut self, now: Nanos, bio: Bio) -> Option<Bio> {
+        match &mut self.throttle {
+            Some(throttle) => throttle.pass(now, bio),
+            None => Some(bio),
+        }
+    }
+
+    /// Cuts a bio into requests of its thread. Each part of it but the first passes the limits of its cgroup once more.
+    fn send(&mut self, now: Nanos, bio: Bio, processors: &mut RunQueue) {
+        let (most, thread) = (self.settings.max_sectors.0.max(1), bio.request.thread);
+        let mut rest = Some(bio);
+        while let Some(bio) = rest {
+            let Request { position, bytes, .. } = bio.request;
+            let cut = most.min(bytes.0);
+            self.submitted += 1;
+            let part = Request { bytes: Bytes(cut), part: self.submitted, ..bio.request };
+            self.submitters.entry(thread).or_default().requests.push_back(part);
+            let request = Request { position: position + cut, bytes: Bytes(bytes.0 - cut), ..bio.request };
+            rest = (bytes.0 > cut).then_some(Bio { request, ..bio }).and_then(|rest| self.pass(now, rest));
+        }
+        if self.submitters.get(&thread).is_some_and(|submitter| !submitter.waits) {
+            self.submit_of(now, thread, processors);
         }
     }
 
@@ -273,11 +316,18 @@ impl Device {
                 self.preparing.insert((submitter.ready, thread));
                 return;
             }
-            if let Some(into) = self.schedule.merge(&next, self.settings.max_sectors) {
+            let is_paid = submitter.is_paid;
+            let into = if is_paid { None } else { self.schedule.merge(&next, self.settings.max_sectors) };
+            if let Some(into) = into {
                 self.merged.entry(into).or_default().push(next.id);
                 self.waiting += next.bytes;
+                self.iocost.iter_mut().for_each(|iocost| iocost.merged(now, &next));
+            } else if !is_paid && !self.pays(now, &next) {
+                self.submitters.get_mut(&thread).expect("it submits").waits = true;
+                return;
             } else if self.has_tag(&next) {
                 self.tags.take(&next);
+                self.iocost.iter_mut().for_each(|iocost| iocost.has_tag(now, next.part));
                 self.insert(now, next);
             } else {
                 self.submitters.get_mut(&thread).expect("it submits").waits = true;
@@ -287,7 +337,7 @@ impl Device {
             let ready = processors.run(now, self.preparation(&next));
             let submitter = self.submitters.get_mut(&thread).expect("it submits");
             submitter.requests.pop_front();
-            submitter.ready = ready;
+            (submitter.ready, submitter.is_paid) = (ready, false);
             self.fill(now, processors);
         }
         // It is forgotten when it has nothing to send and is ready for more.
@@ -321,6 +371,14 @@ impl Device {
                 return;
             }
         }
+    }
+
+    /// True if a request is within the part of its cgroup; its thread sleeps otherwise.
+    fn pays(&mut self, now: Nanos, request: &Request) -> bool {
+        let Some(iocost) = &mut self.iocost else { return true };
+        let pays = iocost.passes(now, request);
+        self.submitters.get_mut(&request.thread).expect("it submits").is_paid = pays;
+        pays
     }
 
     /// The time of a processor that a thread takes for a request.
@@ -381,7 +439,10 @@ impl Device {
         let prepared = self.preparing.first().map(|(ready, _)| *ready);
         let waits = self.incomplete > self.service.under_way();
         let restarts = self.service.restarts(self.now).filter(|_| waits);
-        earlier(earlier(earlier(self.service.next_event(), restarts), scheduled), prepared)
+        let limited = self.throttle.as_ref().and_then(Throttle::next_event);
+        let shared = self.iocost.as_ref().and_then(Controller::next_event);
+        let own = earlier(earlier(earlier(self.service.next_event(), restarts), scheduled), prepared);
+        earlier(own, earlier(limited, shared))
     }
 
     /// Brings it up to an instant. Returns the calls that are complete then.
@@ -396,6 +457,7 @@ impl Device {
             if !self.passing.remove(&request.part) {
                 self.schedule.completed(now, request);
                 self.tags.give_back(request);
+                self.iocost.iter_mut().for_each(|iocost| iocost.done(now, request));
             }
             let (count, bytes) = &mut self.moved[usize::from(request.direction == Direction::Write)];
             (*count, *bytes) = (*count + 1, *bytes + request.bytes);
@@ -418,6 +480,19 @@ impl Device {
         while let Some(&(ready, thread)) = self.preparing.first().filter(|(ready, _)| *ready <= now) {
             self.preparing.remove(&(ready, thread));
             self.submit_of(now, thread, processors);
+        }
+        self.resume_cgroups(now, processors);
+    }
+
+    /// Lets threads and bios go on that cgroups have held back.
+    fn resume_cgroups(&mut self, now: Nanos, processors: &mut RunQueue) {
+        for thread in self.iocost.as_mut().map(|iocost| iocost.advance(now)).unwrap_or_default() {
+            self.submitters.get_mut(&thread).expect("it waits").is_paid = true;
+            self.submit_of(now, thread, processors);
+        }
+        for bio in self.throttle.as_mut().map(|throttle| throttle.dispatch(now)).unwrap_or_default() {
+            let request = Request { thread: KTHROTLD, ..bio.request };
+            self.send(now, Bio { request, ..bio }, processors);
         }
     }
 

@@ -165,6 +165,7 @@ fn request_of(operation: &Operation) -> Request {
         priority: crate::workload::IoPriority::default(),
         is_sync: true,
         is_direct: true,
+        cgroup: 0,
         part: 0,
     }
 }

@@ -35,6 +35,8 @@ pub struct Request {
     pub is_sync: bool,
     /// True if its thread takes time of a processor for it: direct I/O. That of other requests is part of the cost of their pages.
     pub is_direct: bool,
+    /// The cgroup that it is charged to, by its number from 1 on; 0 for the root.
+    pub cgroup: u16,
     /// The number of this part of the call; 0 before it is submitted.
     pub part: u64,
 }

@@ -325,7 +325,8 @@ impl<N: Network> Engine<'_, N> {
                 self.disks.look_at_risk(self.now, host as usize, disk, &mut *state.policy);
             }
             let next_call = state.policy.next_call();
-            if next_call != state.next_call {
+            // A call for this very instant has been made already if it was wanted before.
+            if next_call != state.next_call || next_call.is_some_and(|time| time <= self.now) {
                 state.next_call = next_call;
                 if let Some(time) = next_call {
                     self.agenda.add_call(time.max(self.now), host);

@@ -4,6 +4,7 @@ use super::disk_kind::{DiskKind, Implied, READ_AHEAD_KB};
 use super::disk_raid::Raid;
 use super::disk_rotation::Rotation;
 use super::disk_service::{Iops, Quantiles, San};
+use super::io::IoCost;
 use super::memory::Sharing;
 use crate::keys::{
     FLAG, Kind, MILLIONTHS_PER_PERCENT, RATE, RATES, SIZE, TIME, Word, keys, kib, millionths, number, table,
@@ -155,6 +156,12 @@ keys! {
         /// round trip to `latency`, `write_latency`, `flush` and each request.
         #[key(table::<San>(), absent = "it is in the host")]
         pub san: Option<San>,
+        /// Cgroups share it by their weights (`io.weight`), by what each request costs
+        ///
+        /// `{ wbps = "90 MB/s", max = 100 }`: `io.cost.model` and `io.cost.qos` of the root with `enable=1`; [its keys](#machine-disk-name-iocost).
+        /// It needs `service`.
+        #[key(table::<IoCost>(), absent = "weights do nothing")]
+        pub iocost: Option<IoCost>,
         /// Least that it reads or writes
         ///
         /// `/sys/block/*/queue/logical_block_size`: with `O_DIRECT` [every call is of whole blocks](#flags-of-open). A power of two up to 64 KiB.
@@ -239,6 +246,17 @@ impl Disk {
     pub fn serves_requests(&self) -> bool {
         let has_limits = self.rotation.is_some() || self.iops.is_some();
         self.service > Nanos::ZERO || self.has_drawn_times() || has_limits
+    }
+
+    /// True if pages of it come and go by requests, too.
+    #[must_use]
+    pub fn serves_pages(&self) -> bool {
+        let is_of_flows = self.burst > Nanos::ZERO
+            || self.write_cache.is_some()
+            || self.unevenness > 0.0
+            || !self.read_at.is_empty()
+            || !self.write_at.is_empty();
+        self.serves_requests() && self.rotation.is_none() && self.raid.is_none() && !is_of_flows
     }
 
     /// True if the times of its requests are drawn.

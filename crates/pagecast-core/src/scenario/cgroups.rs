@@ -1,29 +1,82 @@
-//! Reads `[machine.cgroup.NAME]`: memory cgroups of a host, and the processes in them.
+//! Reads `[machine.cgroup.NAME]`: cgroups of a host, their limits of memory and I/O, and the processes in them.
 
 use super::document::{Node, Place, shorten};
-use super::schema::{CGROUP, CGROUP_MEMORY};
+use super::schema::{CGROUP, CGROUP_IO, CGROUP_MEMORY};
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::{Cgroup, Host, MemoryLimit, ONLY_HOST};
+use crate::keys::Keyed;
+use crate::machine::{Cgroup, Disk, Host, IoMax, MemoryLimit, ONLY_HOST};
 use crate::nearest::hint;
+use crate::units::Bytes;
 
-/// The cgroups of a host, in the order of the file.
+const ADD_LIMIT: &str = "add memory.max = \"32 GB\", or memory.limit_in_bytes for cgroup v1";
+
+/// The cgroups of a host with so much memory and these disks, in the order of the file.
 ///
 /// # Errors
-/// A cgroup without a limit or with that of both versions, or whatever else is wrong in one.
-pub fn read_cgroups(host: &Fields<'_>) -> Result<Vec<Cgroup>, ScenarioError> {
-    host.named("cgroup")?.into_iter().map(|(name, node)| read_cgroup(name, node, host)).collect()
+/// A cgroup without a limit or with that of both versions, limits on a disk that does not serve requests, or whatever else is wrong in one.
+pub fn read_cgroups(host: &Fields<'_>, memory: Bytes, disks: &[Disk]) -> Result<Vec<Cgroup>, ScenarioError> {
+    let read = |(name, node)| read_cgroup(name, node, host, memory, disks);
+    host.named("cgroup")?.into_iter().map(read).collect()
 }
 
-fn read_cgroup(name: &str, node: &Node, host: &Fields<'_>) -> Result<Cgroup, ScenarioError> {
+fn read_cgroup(
+    name: &str,
+    node: &Node,
+    host: &Fields<'_>,
+    memory: Bytes,
+    disks: &[Disk],
+) -> Result<Cgroup, ScenarioError> {
     let fields = Fields::open(node, &CGROUP, host.inside(&format!("cgroup.{}", shorten(name))))?;
-    let memory = fields.inner("memory", &CGROUP_MEMORY)?.expect("the schema requires it");
-    let limit = match (memory.get("max")?, memory.get("limit_in_bytes")?) {
+    let limit = read_memory(&fields, memory)?;
+    let Some(io) = fields.inner("io", &CGROUP_IO)? else {
+        return Ok(Cgroup::with_memory(name.to_owned(), limit));
+    };
+    if let MemoryLimit::LimitInBytes(_) = limit {
+        let what = format!("{} is of cgroup v1, which has no `io`", fields.title);
+        return Err(fields.place("io").error(what, "write memory.max instead of memory.limit_in_bytes"));
+    }
+    let io_weight = io.get("weight")?.unwrap_or(Cgroup::IO_WEIGHT);
+    Ok(Cgroup { name: name.to_owned(), limit, io_max: read_io_max(&io, disks)?, io_weight })
+}
+
+/// The limits on disks, which must serve requests: `io.max` counts these.
+fn read_io_max(io: &Fields<'_>, disks: &[Disk]) -> Result<Vec<(usize, IoMax)>, ScenarioError> {
+    let mut found = Vec::new();
+    for (name, node) in io.named("max")? {
+        let title = io.inside(&format!("max.{}", shorten(name)));
+        let limits: IoMax = Fields::open(node, IoMax::SCHEMA, title)?.read()?;
+        let Some(at) = disks.iter().position(|disk| disk.name == name) else {
+            let what = format!("there is no disk `{}`", shorten(name));
+            let known = disks.iter().map(|disk| disk.name.as_str());
+            return Err(node.at.error(what, hint(name, known, "its disks")));
+        };
+        if !disks[at].serves_pages() {
+            let what =
+                format!("disk `{}` does not serve requests one by one, which io.max counts", shorten(name));
+            return Err(node.at.error(
+                what,
+                "give it `service`, the time of a request, without `rotation`, `raid`, `burst` and the like",
+            ));
+        }
+        found.push((at, limits));
+    }
+    Ok(found)
+}
+
+/// The limit of its memory; without one that is all of the host's (`memory.max` is "max").
+fn read_memory(fields: &Fields<'_>, all: Bytes) -> Result<MemoryLimit, ScenarioError> {
+    let Some(memory) = fields.inner("memory", &CGROUP_MEMORY)? else {
+        if fields.node("io").is_some() {
+            return Ok(MemoryLimit::Max(all));
+        }
+        return Err(fields.at.error(format!("{} has no limit", fields.title), ADD_LIMIT));
+    };
+    Ok(match (memory.get("max")?, memory.get("limit_in_bytes")?) {
         (Some(max), None) => MemoryLimit::Max(max),
         (None, Some(limit)) => MemoryLimit::LimitInBytes(limit),
         (None, None) => {
-            let remedy = "add memory.max = \"32 GB\", or memory.limit_in_bytes for cgroup v1";
-            return Err(fields.at.error(format!("{} has no limit", fields.title), remedy));
+            return Err(fields.at.error(format!("{} has no limit", fields.title), ADD_LIMIT));
         }
         (Some(_), Some(_)) => {
             let what = format!("{} has the limit of cgroup v2 and that of v1", fields.title);
@@ -31,8 +84,7 @@ fn read_cgroup(name: &str, node: &Node, host: &Fields<'_>) -> Result<Cgroup, Sce
                 .place("limit_in_bytes")
                 .error(what, "remove `memory.max` or `memory.limit_in_bytes`"));
         }
-    };
-    Ok(Cgroup { name: name.to_owned(), limit })
+    })
 }
 
 /// The index of the cgroup that a process names, if it names one.
@@ -72,7 +124,7 @@ mod tests {
 
     use super::*;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
-    use crate::units::Bytes;
+    use crate::units::{Bytes, BytesPerSecond};
 
     const GROUPS: [&str; 2] =
         ["machine.cgroup.batch.memory.max='8 GB'", "machine.cgroup.old.memory.limit_in_bytes='4 GB'"];
@@ -110,6 +162,28 @@ mod tests {
         assert_snapshot!(refused(&["machine.cgroup.batch.memory={}"]), @"--set machine.cgroup.batch.memory={}: [machine.cgroup.batch] has no limit; add memory.max = \"32 GB\", or memory.limit_in_bytes for cgroup v1");
         assert_snapshot!(refused(&[GROUPS[0], "machine.cgroup.batch.memory.limit_in_bytes='8 GB'"]), @"--set machine.cgroup.batch.memory.limit_in_bytes='8 GB': [machine.cgroup.batch] has the limit of cgroup v2 and that of v1; remove `memory.max` or `memory.limit_in_bytes`");
         assert_snapshot!(refused(&["machine.cgroup.batch.memory.high='8 GB'"]), @"--set machine.cgroup.batch.memory.high='8 GB': unknown key `high` in [machine.cgroup.batch.memory]; known keys: `max`, `limit_in_bytes`");
+    }
+
+    const SERVICE: &str = "machine.disk.ssd.service='100 us'";
+
+    #[test]
+    fn limits_of_io_are_of_a_disk_and_without_a_limit_a_cgroup_has_all_memory() {
+        let set = ["machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s', wiops = 200 }", SERVICE];
+        let host = &read(&format!("{MACHINE}\n{PROCESS}"), &set).unwrap().machine.hosts[0];
+        let batch = &host.cgroups[0];
+        assert_eq!(batch.limit, MemoryLimit::Max(host.memory.size));
+        let expected = IoMax { rbps: Some(BytesPerSecond(20e6)), wiops: Some(200), ..IoMax::default() };
+        assert_eq!((&batch.io_max[..], batch.io_weight), (&[(0, expected)][..], Cgroup::IO_WEIGHT));
+    }
+
+    #[test]
+    fn limits_of_io_are_of_v2_and_of_a_disk_that_serves_requests() {
+        let max = "machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s' }";
+        assert_snapshot!(refused(&[max]), @"--set machine.cgroup.batch.io.max.ssd={ rbps = '20 MB/s' }: disk `ssd` does not serve requests one by one, which io.max counts; give it `service`, the time of a request, without `rotation`, `raid`, `burst` and the like");
+        assert_snapshot!(refused(&["machine.cgroup.batch.io.max.sdd.wiops=200", SERVICE]), @"--set machine.cgroup.batch.io.max.sdd.wiops=200: there is no disk `sdd`; did you mean `ssd`?");
+        assert_snapshot!(refused(&["machine.cgroup.old.io.weight=300", GROUPS[1]]), @"--set machine.cgroup.old.io.weight=300: [machine.cgroup.old] is of cgroup v1, which has no `io`; write memory.max instead of memory.limit_in_bytes");
+        assert_snapshot!(refused(&["machine.disk.ssd.iocost={ min = 50 }"]), @"--set machine.disk.ssd.iocost={ min = 50 }: [machine.disk.ssd] has `iocost`, but does not serve requests one by one; give it `service`, the time of a request, without `rotation`, `raid`, `burst` and the like");
+        assert_snapshot!(refused(&["machine.disk.ssd.iocost={ min = 50, max = 20 }", SERVICE]), @"--set machine.disk.ssd.iocost={ min = 50, max = 20 }: `min` is 50, more than `max`, which is 20; equal values hold the speed where it is");
     }
 
     #[test]

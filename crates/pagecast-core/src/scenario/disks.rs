@@ -6,7 +6,7 @@ use super::write_cache::check_write_cache;
 use crate::block::Mechanics;
 use crate::error::ScenarioError;
 use crate::keys::{Held, Keyed, Word};
-use crate::machine::{Bdi, Disk, DiskKind, Implied, Quantiles, Raid, Rotation, WBT_SINCE};
+use crate::machine::{Bdi, Disk, DiskKind, Implied, IoCost, Quantiles, Raid, Rotation, WBT_SINCE};
 use crate::nearest::hint;
 use crate::units::Bytes;
 use crate::units::Nanos;
@@ -41,6 +41,7 @@ fn read_disk(
     check_rotation(&fields, &disk)?;
     check_raid(&fields, &disk)?;
     check_service(&fields, &disk)?;
+    check_iocost(&fields, &disk)?;
     if disk.burst > Nanos::ZERO && disk.limit_interval > Nanos::ZERO {
         return Err(fields.place("limit_interval").error(
             format!("{} has both `burst` and `limit_interval`", fields.title),
@@ -132,6 +133,25 @@ fn check_service(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> 
         format!("`burst` is less than `baseline`, which is {}", iops.baseline),
         "without `burst` a volume passes as many requests as `baseline` says",
     ))
+}
+
+/// The controller counts requests, and its virtual time has a least speed and a most.
+fn check_iocost(fields: &Fields<'_>, disk: &Disk) -> Result<(), ScenarioError> {
+    let Some(cost) = disk.iocost else { return Ok(()) };
+    if !disk.serves_pages() {
+        return Err(fields.place("iocost").error(
+            format!("{} has `iocost`, but does not serve requests one by one", fields.title),
+            "give it `service`, the time of a request, without `rotation`, `raid`, `burst` and the like",
+        ));
+    }
+    if cost.min > cost.max {
+        let own = fields.inner("iocost", IoCost::SCHEMA)?.expect("the disk has one");
+        return Err(own.place("min").error(
+            format!("`min` is {}, more than `max`, which is {}", cost.min, cost.max),
+            "equal values hold the speed where it is",
+        ));
+    }
+    Ok(())
 }
 
 /// An array needs disks for its data.

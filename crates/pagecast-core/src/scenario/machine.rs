@@ -9,7 +9,7 @@ use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Host, Kernel, Lru, Machine, ONLY_HOST, version_name};
+use crate::machine::{Host, Kernel, Lru, Machine, Memory, ONLY_HOST, version_name};
 
 /// Reads the machine of a scenario or of a machine file, whose top is `root`.
 ///
@@ -62,14 +62,16 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
     fields.get::<String>("description")?;
     fields.get::<String>("source")?;
     let kernel = read_kernel(&fields)?;
+    let memory: Memory = fields.read_inner("memory")?;
+    let disks = read_disks(&fields, kernel.version)?;
     let host = Host {
         name: name.to_owned(),
         cores: fields.need("cores")?,
-        memory: fields.read_inner("memory")?,
+        cgroups: read_cgroups(&fields, memory.size, &disks)?,
+        memory,
         vm: fields.read_inner("vm")?,
         kernel,
-        cgroups: read_cgroups(&fields)?,
-        disks: read_disks(&fields, kernel.version)?,
+        disks,
         mounts: Vec::new(),
         cawl: fields.read_inner("cawl")?,
     };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Host, Machine, Mount, MountSource, ONLY_HOST, version_name};
+use crate::machine::{Cgroup, Host, Machine, Mount, MountSource, ONLY_HOST, version_name};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -31,7 +31,15 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     print_keys(text, &format!("{table}.kernel"), &[], &host.kernel);
     for cgroup in &host.cgroups {
         let limit = (cgroup.limit.file(), size(cgroup.limit.bytes()));
-        print_table(text, &format!("{table}.cgroup.{}", key(&cgroup.name)), &[limit]);
+        let mut keys = vec![limit];
+        if cgroup.io_weight != Cgroup::IO_WEIGHT {
+            keys.push(("io.weight", cgroup.io_weight.to_string()));
+        }
+        let table = format!("{table}.cgroup.{}", key(&cgroup.name));
+        print_table(text, &table, &keys);
+        for (disk, io_max) in &cgroup.io_max {
+            print_keys(text, &format!("{table}.io.max.{}", key(&host.disks[*disk].name)), &[], io_max);
+        }
     }
     for disk in &host.disks {
         print_keys(text, &format!("{table}.disk.{}", key(&disk.name)), &[], disk);
@@ -196,8 +204,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Cgroup, Disk, FileSystem, Iops, Kernel, Link, Memory, MemoryLimit, MountCost, Quantiles, Raid,
-        Rotation, WriteCache, WriteMode,
+        Bdi, Disk, FileSystem, IoCost, IoMax, Iops, Kernel, Link, Memory, MemoryLimit, MountCost, Quantiles,
+        Raid, Rotation, WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -403,23 +411,27 @@ latency = "20000 ns"
             let sorted = |of: Option<Quantiles>| of.map(|of| Quantiles { p50: of.p50, ..Quantiles::default() });
             let (service_read, service_write) = (sorted(disk.service_read), sorted(disk.service_write));
             let iops = disk.iops.map(|iops| Iops { burst: iops.burst.filter(|burst| *burst >= iops.baseline), ..iops });
-            let disk = Disk { service_read, service_write, iops, ..disk };
+            // Weights are of disks that serve requests.
+            let iocost = disk.iocost.map(|cost| IoCost { min: cost.min.min(cost.max), max: cost.max.max(cost.min), ..cost });
+            let iocost = iocost.filter(|_| disk.serves_pages());
+            let disk = Disk { service_read, service_write, iops, iocost, ..disk };
             Disk { name: "ssd".into(), logical_block_size: Bytes(1 << logical_block), burst, limit_interval, write_cache, rotation, raid, bdi, ..disk }
         }
     }
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
-                   cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
+                   cgroups in prop::collection::vec((any::<bool>(), sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
                 memory,
                 vm,
                 kernel,
-                cgroups: cgroups.into_iter().enumerate().map(|(at, (is_v2, limit))| Cgroup {
-                    name: format!("g {at}"),
-                    limit: if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) },
+                cgroups: cgroups.into_iter().enumerate().map(|(at, (is_v2, limit, io_weight, io_max))| Cgroup {
+                    io_max: if is_v2 && disk.serves_pages() { vec![(0, io_max)] } else { Vec::new() },
+                    io_weight: if is_v2 { io_weight } else { Cgroup::IO_WEIGHT },
+                    ..Cgroup::with_memory(format!("g {at}"), if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) })
                 }).collect(),
                 disks: vec![disk],
                 mounts: vec![Mount { path: "/data".into(), ..mount }],

@@ -7,7 +7,7 @@ use super::patterns::{BY, DEPTH, FOR, NOT_BEFORE, PATTERN, RATE, RATE_IOPS};
 use super::residency::Residency;
 use super::{copies, mapped, names, patterns, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
-use crate::machine::{CawlParameters, Disk, Kernel, Link, Memory, Mount, VmSettings};
+use crate::machine::{CawlParameters, Disk, IoMax, Kernel, Link, Memory, Mount, VmSettings};
 use crate::readers::{Compute, ListOrder, Replay};
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
@@ -93,7 +93,27 @@ pub static MACHINE: Schema = Schema {
 /// `[machine.cgroup.NAME]`.
 pub static CGROUP: Schema = Schema {
     name: "cgroup",
-    keys: &[must("memory", Kind::Table(&CGROUP_MEMORY), "Its limit: memory.max or memory.limit_in_bytes")],
+    keys: &[
+        may("memory", Kind::Table(&CGROUP_MEMORY), "Its limit: memory.max or memory.limit_in_bytes"),
+        may("io", Kind::Table(&CGROUP_IO), "Its limits on disks, io.max, and its weight, io.weight"),
+    ],
+};
+
+/// The keys of a cgroup that begin with `io.`.
+pub static CGROUP_IO: Schema = Schema {
+    name: "cgroup_io",
+    keys: &[
+        may(
+            "max",
+            Kind::Tables(IoMax::SCHEMA),
+            "What its processes may move on a disk in a second, by the name of the disk",
+        ),
+        may(
+            "weight",
+            Kind::Whole(1, 10_000),
+            "Its part of disks with `iocost`, by the weights of all that use them; default 100",
+        ),
+    ],
 };
 
 /// The keys of a cgroup that begin with `memory.`.

@@ -1,3 +1,4 @@
+mod cgroups;
 mod oracle;
 mod spindle;
 
@@ -41,6 +42,7 @@ fn call(id: u64, thread: u32, direction: Direction, position: u64, bytes: u64) -
         priority: IoPriority::default(),
         is_sync: true,
         is_direct: true,
+        cgroup: 0,
         part: 0,
     }
 }
@@ -76,6 +78,7 @@ impl Threads {
         let position = ((thread as u64) << 40) + *next * *bytes;
         let call = Request {
             priority: *priority,
+            cgroup: thread as u16 + 1,
             ..call((thread as u64) << 32 | *next, thread as u32, *direction, position, *bytes)
         };
         *next += 1;
@@ -243,6 +246,25 @@ fn none_is_fine_on_flash() {
     }
 }
 
+/// More calls than the disk has tags, so that threads wait in line.
+#[test]
+fn threads_that_want_more_tags_than_there_are_share_them() {
+    for (scheduler, is_limited) in
+        [(Scheduler::None, false), (Scheduler::None, true), (Scheduler::MqDeadline, true)]
+    {
+        let disk = Service::new(64, Nanos(100_000));
+        let disk = if is_limited {
+            disk.limited(Bytes(2 << 20), Nanos(20 * MS)).copied(BytesPerSecond(2e9))
+        } else {
+            disk
+        };
+        let writer = (Direction::Write, 124 << 10, READER.2);
+        let device = Device::new(settings(scheduler, 64), disk);
+        let complete = Threads::of(device, &[writer; 2]).run(&[48, 48], 1000).complete;
+        assert!(complete.iter().all(|calls| *calls > 350), "{scheduler:?} {is_limited}: {complete:?}");
+    }
+}
+
 #[test]
 fn requests_move_no_more_than_the_disk_does_while_they_are_served() {
     let megabytes = |is_separate| {
@@ -373,7 +395,13 @@ proptest! {
         let classes = [IoClass::RealTime, IoClass::BestEffort, IoClass::Idle];
         let calls: Vec<oracle::Calls> = threads
             .iter()
-            .map(|&(is_write, pages, class, depth)| oracle::Calls { is_write, bytes: pages << 12, class: classes[class], depth })
+            .map(|&(is_write, pages, class, depth)| oracle::Calls {
+                is_write,
+                bytes: pages << 12,
+                class: classes[class],
+                depth,
+                limits: (None, None),
+            })
             .collect();
         let each: Vec<_> = calls
             .iter()

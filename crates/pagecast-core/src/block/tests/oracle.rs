@@ -1,5 +1,5 @@
 //! The block layer once more, slow and obvious: every request is an entry of a list, and each decision looks at all of them. For `none`,
-//! `mq-deadline` and `kyber`.
+//! `mq-deadline` and `kyber`. Each thread is a cgroup of its own, with limits of bytes and requests in a second.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ pub struct Calls {
     pub bytes: u64,
     pub class: IoClass,
     pub depth: u32,
+    pub limits: (Option<u64>, Option<u64>),
 }
 
 /// A disk and its queue; times in nanoseconds.
@@ -27,9 +28,96 @@ pub struct Disk {
     pub wake_up: u64,
 }
 
+/// Ticks in a second, and those of a slice.
+const HZ: u64 = 250;
+const SLICE: u64 = 25;
+const TICK: u64 = 1_000_000_000 / HZ;
+
+/// What a limited thread has sent: its slice in ticks, the bytes and requests that count there, and the entries that wait; of each
+/// whether its bytes count still.
+#[derive(Clone, Debug, Default)]
+struct Limited {
+    limits: (Option<u64>, Option<u64>),
+    slice: (u64, u64),
+    counted: (u64, u64),
+    waits: Vec<(Entry, bool)>,
+    /// The tick in which the first may pass.
+    due: u64,
+}
+
+impl Limited {
+    /// The ticks that an entry of so many bytes waits at a tick.
+    fn wait(&mut self, tick: u64, bytes: u64, counts: bool) -> u64 {
+        let whole = |ticks: u64| ticks.div_ceil(SLICE) * SLICE;
+        if (tick < self.slice.0 || tick > self.slice.1) && self.waits.is_empty() {
+            (self.slice, self.counted) = ((tick, tick + SLICE), (0, 0));
+        } else if self.slice.1 < tick + SLICE {
+            self.slice.1 = whole(tick + SLICE);
+        }
+        let elapsed = tick - self.slice.0;
+        let mut wait = 0;
+        if let Some(bps) = self.limits.0.filter(|_| counts) {
+            let end = whole(elapsed.max(1));
+            let (allowed, wanted) = (bps * end / HZ, self.counted.0 + bytes);
+            if wanted > allowed {
+                wait = ((wanted - allowed) * HZ / bps).max(1) + end - elapsed;
+            }
+        }
+        if let Some(iops) = self.limits.1 {
+            let end = whole(elapsed + 1);
+            if self.counted.1 + 1 > iops * end / HZ {
+                wait = wait.max(end - elapsed);
+            }
+        }
+        if wait > 0 && self.slice.1 < tick + wait {
+            self.slice.1 = whole(tick + wait);
+        }
+        wait
+    }
+
+    fn count(&mut self, tick: u64, bytes: u64, counts: bool) {
+        self.counted.0 += if counts { bytes } else { 0 };
+        self.counted.1 += 1;
+        if tick >= self.slice.0 && tick <= self.slice.1 {
+            self.slice.1 = (tick + SLICE).div_ceil(SLICE) * SLICE;
+            let over = (tick - self.slice.0) / SLICE;
+            if over >= 2 {
+                let ticks = (over - 1) * SLICE;
+                let less =
+                    |limit: Option<u64>, of: u64| limit.map_or(0, |limit| (limit * ticks / HZ).min(of));
+                let (bytes, requests) =
+                    (less(self.limits.0, self.counted.0), less(self.limits.1, self.counted.1));
+                if bytes + requests > 0 {
+                    self.counted = (self.counted.0 - bytes, self.counted.1 - requests);
+                    self.slice.0 += ticks;
+                }
+            }
+        }
+    }
+
+    /// The rest of an entry that may pass now; nothing if it waits.
+    fn pass(&mut self, tick: u64, entry: &Entry, counts: bool) -> bool {
+        if self.limits == (None, None) || !counts && self.limits.1.is_none() {
+            return true;
+        }
+        let passes = self.waits.is_empty() && self.wait(tick, entry.bytes, counts) == 0;
+        if passes {
+            self.count(tick, entry.bytes, counts);
+            return true;
+        }
+        self.waits.push((entry.clone(), counts));
+        if self.waits.len() == 1 {
+            self.due = tick + self.wait(tick, entry.bytes, counts);
+        }
+        false
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Entry {
     thread: usize,
+    /// The thread that sends it.
+    sender: usize,
     position: u64,
     bytes: u64,
     /// The calls of which it is a part.
@@ -56,6 +144,9 @@ pub struct Oracle {
     ahead: Option<Entry>,
     served: Vec<(u64, Entry)>,
     parts: BTreeMap<u64, (usize, u64, u32)>,
+    limited: Vec<Limited>,
+    /// The tick of the timer for those that wait.
+    timer: Option<u64>,
     /// Of the batch of mq-deadline or kyber: its direction, its length; how often reads went before writes; ends, by class and direction.
     batch: (bool, u32),
     starved: u32,
@@ -72,14 +163,20 @@ impl Oracle {
             disk,
             threads: threads.to_vec(),
             numbers: vec![0; count],
-            to_send: vec![Vec::new(); count],
-            state: vec![Thread::Free; count],
-            ready: vec![0; count],
+            // The last one sends what was limited.
+            to_send: vec![Vec::new(); count + 1],
+            state: vec![Thread::Free; count + 1],
+            ready: vec![0; count + 1],
             line: Vec::new(),
             waiting: Vec::new(),
             ahead: None,
             served: Vec::new(),
             parts: BTreeMap::new(),
+            limited: threads
+                .iter()
+                .map(|calls| Limited { limits: calls.limits, ..Limited::default() })
+                .collect(),
+            timer: None,
             batch: (false, 0),
             starved: 0,
             ends: BTreeMap::new(),
@@ -93,7 +190,8 @@ impl Oracle {
                 Thread::Prepares(until) => Some(*until),
                 _ => None,
             });
-            let event = prepared.chain(each.complete()).min().unwrap_or(u64::MAX);
+            let timer = each.timer.map(|tick| tick * TICK);
+            let event = prepared.chain(each.complete()).chain(timer).min().unwrap_or(u64::MAX);
             due.sort_unstable();
             let call = due.first().map_or(u64::MAX, |(at, _)| *at);
             let now = event.min(call);
@@ -141,16 +239,81 @@ impl Oracle {
             (self.numbers[thread], ((thread as u64) << 40) + self.numbers[thread] * bytes);
         self.numbers[thread] += 1;
         let call = (thread as u64) << 32 | number;
-        let mut parts = 0;
-        for from in (0..bytes).step_by(self.disk.most as usize) {
-            let bytes = self.disk.most.min(bytes - from);
-            let entry = Entry { thread, position: position + from, bytes, calls: vec![call], since: 0 };
-            self.to_send[thread].push(entry);
-            parts += 1;
+        self.parts.insert(call, (thread, now, bytes.div_ceil(self.disk.most) as u32));
+        let entry = Entry { thread, sender: thread, position, bytes, calls: vec![call], since: 0 };
+        if self.pass(now, &entry, true) {
+            self.cut(now, entry);
         }
-        self.parts.insert(call, (thread, now, parts));
-        if self.state[thread] == Thread::Free {
-            self.send(now, thread);
+    }
+
+    /// True if an entry may pass; otherwise it waits, and the first to do so sets the timer.
+    fn pass(&mut self, now: u64, entry: &Entry, counts: bool) -> bool {
+        let limited = &mut self.limited[entry.thread];
+        let passes = limited.pass(now / TICK, entry, counts);
+        if !passes && limited.waits.len() == 1 {
+            self.set_timer(now);
+        }
+        passes
+    }
+
+    /// Cuts an entry that may pass.
+    fn cut(&mut self, now: u64, entry: Entry) {
+        let sender = entry.sender;
+        let mut rest = Some(entry);
+        while let Some(entry) = rest {
+            let bytes = self.disk.most.min(entry.bytes);
+            self.to_send[sender].push(Entry { bytes, ..entry.clone() });
+            let after = Entry { position: entry.position + bytes, bytes: entry.bytes - bytes, ..entry };
+            rest = (after.bytes > 0 && self.pass(now, &after, false)).then_some(after);
+        }
+        if self.state[sender] == Thread::Free {
+            self.send(now, sender);
+        }
+    }
+
+    /// The timer of the first that may pass fires at the end of a step: a tick, or eight if that is more than 62 off.
+    fn set_timer(&mut self, now: u64) {
+        let tick = now / TICK;
+        let due =
+            self.limited.iter().filter(|limited| !limited.waits.is_empty()).map(|limited| limited.due).min();
+        self.timer = due.map(|due| {
+            let step = [1, 8, 64, 512].into_iter().find(|step| due.saturating_sub(tick) < 63 * step);
+            let step = step.expect("nobody waits longer");
+            (due / step + 1) * step
+        });
+    }
+
+    /// Passes on what has waited: of each thread six reads or two writes at a time, until nothing may pass; reads go first.
+    fn pass_on(&mut self, now: u64) {
+        let tick = now / TICK;
+        if self.timer.is_none_or(|timer| timer > tick) {
+            return;
+        }
+        let mut passed: Vec<Entry> = Vec::new();
+        loop {
+            let waits = |thread: &usize| !self.limited[*thread].waits.is_empty();
+            let first = (0..self.limited.len()).filter(waits).min_by_key(|thread| self.limited[*thread].due);
+            let Some(thread) = first.filter(|thread| self.limited[*thread].due <= tick) else { break };
+            let most = if self.threads[thread].is_write { 2 } else { 6 };
+            let limited = &mut self.limited[thread];
+            for _ in 0..most {
+                let Some((entry, counts)) = limited.waits.first().cloned() else { break };
+                if limited.wait(tick, entry.bytes, counts) > 0 {
+                    break;
+                }
+                limited.waits.remove(0);
+                limited.count(tick, entry.bytes, counts);
+                passed.push(entry);
+            }
+            if let Some((entry, counts)) = limited.waits.first().cloned() {
+                limited.due = tick + limited.wait(tick, entry.bytes, counts);
+            }
+        }
+        self.set_timer(now);
+        let sender = self.threads.len();
+        passed.sort_by_key(|entry| self.threads[entry.thread].is_write);
+        for entry in passed {
+            self.cut(now, Entry { sender, ..entry });
         }
     }
 
@@ -309,5 +472,6 @@ impl Oracle {
         while let Some((_, thread)) = self.state.iter().enumerate().filter_map(due).min() {
             self.send(now, thread);
         }
+        self.pass_on(now);
     }
 }

@@ -51,6 +51,7 @@ fn request(thread: usize, number: u64, stream: &Stream) -> Request {
         priority: stream.priority,
         is_sync: true,
         is_direct: true,
+        cgroup: 0,
         part: (thread as u64) << 32 | number,
     }
 }

@@ -5,11 +5,15 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::block::{Allowance, Device, Direction, Mechanics, Request, RequestId, Service, Settings, Times};
-use crate::machine::{CopyCost, Disk, Memory, Sharing};
+use crate::block::{
+    Allowance, Controller, Device, Direction, Limits, Mechanics, Request, RequestId, Service, Settings,
+    Throttle, Times,
+};
+use crate::machine::{Cgroup, CopyCost, Disk, Host, IoMax, Sharing};
 use crate::policy::kernel::block::layout::Layout;
 use crate::policy::kernel::block::queue::Unit;
 use crate::policy::kernel::config::Config;
+use crate::policy::kernel::tasks::ids::MemcgId;
 use crate::policy::{FileView, OperationId};
 use crate::random::hash;
 use crate::run_queue::RunQueue;
@@ -26,6 +30,8 @@ pub struct Devices {
     /// The disks whose pages come and go by requests, too.
     serves_pages: Vec<bool>,
     priorities: FxHashMap<OperationId, IoPriority>,
+    /// The number of disks and network mounts.
+    devices: u32,
 }
 
 impl Devices {
@@ -34,9 +40,10 @@ impl Devices {
         let host = &config.host;
         let seed = |disk: &Disk| config.seed ^ hash(&host.name) ^ hash(&disk.name).rotate_left(1);
         Self {
-            each: host.disks.iter().map(|disk| device_of(disk, &host.memory, seed(disk))).collect(),
+            each: (0..host.disks.len()).map(|at| device_of(host, at, seed(&host.disks[at]))).collect(),
+            devices: config.devices() as u32,
             layouts: (0..host.disks.len()).map(|at| Layout::of(host, at)).collect(),
-            serves_pages: host.disks.iter().map(serves_pages).collect(),
+            serves_pages: host.disks.iter().map(Disk::serves_pages).collect(),
             priorities: FxHashMap::default(),
         }
     }
@@ -64,7 +71,7 @@ impl Devices {
     /// Makes the request of a call.
     pub fn request(
         &mut self,
-        (operation, thread): (OperationId, OperationId),
+        (operation, thread, memcg): (OperationId, OperationId, MemcgId),
         file: &FileView,
         direction: Direction,
         (offset, bytes): (u64, Bytes),
@@ -78,6 +85,7 @@ impl Devices {
             priority: self.priorities.get(&thread).copied().unwrap_or_default(),
             is_sync: true,
             is_direct: true,
+            cgroup: memcg.0,
             part: 0,
         }
     }
@@ -85,6 +93,8 @@ impl Devices {
     /// Submits a unit of the queue of a disk. Its thread is the flusher of its wb, or the journal.
     pub fn send(&mut self, now: Nanos, at: usize, (id, unit): (RequestId, &Unit), processors: &mut RunQueue) {
         let bytes = unit.end - unit.start;
+        // The log is the root's.
+        let cgroup = unit.file.map_or(MemcgId::ROOT, |_| MemcgId((unit.wb.0 / self.devices) as u16)).0;
         let layout = &mut self.layouts[at];
         let position = match unit.file {
             Some(file) => layout.pieces(file, (unit.start, unit.end))[0].0,
@@ -100,6 +110,7 @@ impl Devices {
             priority: IoPriority::default(),
             is_sync: !unit.is_of_flusher,
             is_direct: false,
+            cgroup,
             part: 0,
         };
         let device = self.each[at].as_mut().expect("it serves requests");
@@ -130,18 +141,9 @@ impl Devices {
     }
 }
 
-/// True if pages of a disk come and go by requests: its service is that of `Service`.
-pub fn serves_pages(disk: &Disk) -> bool {
-    let is_of_flows = disk.burst > Nanos::ZERO
-        || disk.write_cache.is_some()
-        || disk.unevenness > 0.0
-        || !disk.read_at.is_empty()
-        || !disk.write_at.is_empty();
-    disk.serves_requests() && disk.rotation.is_none() && disk.raid.is_none() && !is_of_flows
-}
-
 /// The device of a disk that says how long a request takes.
-fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
+fn device_of(host: &Host, at: usize, seed: u64) -> Option<Device> {
+    let (disk, memory) = (&host.disks[at], &host.memory);
     if !disk.serves_requests() {
         return None;
     }
@@ -168,7 +170,7 @@ fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
     let service = if disk.limit_interval > Nanos::ZERO {
         // null_blk copies to its memory and back, one request after the other.
         service.limited(budget, disk.limit_interval).copied(memory.write)
-    } else if serves_pages(disk) || disk.has_drawn_times() || disk.iops.is_some() {
+    } else if disk.serves_pages() || disk.has_drawn_times() || disk.iops.is_some() {
         let disks = f64::from(disk.raid.map_or(1, |raid| raid.disks));
         service.moving((disk.read.0 * disks, disk.write.0 * disks), disk.sharing == Sharing::Separate)
     } else {
@@ -198,5 +200,23 @@ fn device_of(disk: &Disk, memory: &Memory, seed: u64) -> Option<Device> {
         is_rotational,
         peak_rate,
     };
-    Some(Device::new(settings, service))
+    Some(Device::new(settings, service).shared(throttle_of(host, at), iocost_of(host, at)))
+}
+
+/// The limits of cgroups on a disk, if any of them has some.
+fn throttle_of(host: &Host, at: usize) -> Option<Throttle> {
+    let limits = |io_max: &IoMax| Limits {
+        bytes: [io_max.rbps, io_max.wbps].map(|rate| rate.map(|rate| rate.0 as u64)),
+        requests: [io_max.riops, io_max.wiops].map(|requests| requests.map(u64::from)),
+    };
+    let of_disk = |cgroup: &Cgroup| cgroup.io_max_of(at).map(limits);
+    let limits: Vec<Option<Limits>> = host.cgroups.iter().map(of_disk).collect();
+    limits.iter().any(Option::is_some).then(|| Throttle::new(host.kernel.hz, &limits))
+}
+
+/// The controller by which cgroups share a disk, if it has one and there are any.
+fn iocost_of(host: &Host, at: usize) -> Option<Controller> {
+    let weights: Vec<u32> = host.cgroups.iter().map(|cgroup| cgroup.io_weight).collect();
+    let cost = host.disks[at].iocost.as_ref().filter(|_| !weights.is_empty())?;
+    Some(Controller::new(host.kernel.hz, cost, &weights))
 }

@@ -13,14 +13,14 @@ pub mod wbt;
 
 use std::sync::Arc;
 
-use self::devices::{Devices, serves_pages};
+use self::devices::Devices;
 use self::flush::Flushes;
-use self::queue::{Queue, Unit};
+use self::queue::{Apart, Queue, Unit};
 use self::seeks::{Heads, Turning};
 use self::turns::Turns;
 use self::wbt::{Recent, Wbt};
 use crate::block::RequestId;
-use crate::machine::{Disk, Host};
+use crate::machine::{Cgroup, Disk};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
@@ -52,7 +52,7 @@ impl Block {
     pub fn new(config: &Arc<Config>) -> Self {
         let devices = config.devices();
         Self {
-            queues: (0..devices).map(|at| queue_of(&config.host, at)).collect(),
+            queues: (0..devices).map(|at| queue_of(config, at)).collect(),
             recent: vec![Recent::default(); devices],
             devices: Devices::of(config),
             turns: Turns::default(),
@@ -70,12 +70,28 @@ impl Block {
 }
 
 /// Builds the queue of a device of a host.
-fn queue_of(host: &Host, device: usize) -> Queue {
+fn queue_of(config: &Config, device: usize) -> Queue {
+    let host = &config.host;
     let disk = host.disks.get(device);
     let requests = disk.map_or(REMOTE_QUEUE, |disk| disk.queue);
     Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
         .holding(disk.map_or(requests.0, requests_held))
-        .by_requests(disk.is_some_and(serves_pages))
+        .by_requests(disk.is_some_and(Disk::serves_pages))
+        .with_apart(apart_of(config, device))
+}
+
+/// Returns the wbs of cgroups whose write-back waits before the queue of a disk. Nobody sleeps for `io.max`.
+fn apart_of(config: &Config, device: usize) -> Vec<Apart> {
+    let Some(disk) = config.host.disks.get(device) else { return Vec::new() };
+    let is_limited = |cgroup: &Cgroup| {
+        cgroup.io_max_of(device).is_some_and(|io_max| io_max.wbps.is_some() || io_max.wiops.is_some())
+    };
+    let apart = |(at, cgroup): (usize, &Cgroup)| {
+        let is_apart = is_limited(cgroup) || disk.iocost.is_some();
+        let wb = config.wbs_of(at).nth(device).filter(|_| is_apart)?;
+        Some(Apart { wb, bytes: (!is_limited(cgroup)).then_some(0) })
+    };
+    config.host.cgroups.iter().enumerate().filter_map(apart).collect()
 }
 
 /// Returns how many requests a disk takes before it has completed one. A limiter takes none until it gives out more.

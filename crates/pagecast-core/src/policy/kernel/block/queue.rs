@@ -7,6 +7,8 @@
 //! - A flusher that is alone submits more at once than fits. The excess is taken back (`excess`) when another task comes.
 //!
 //! - A disk that serves requests (`block::devices`) has all of them at once; its scheduler orders them, and each unit is a request.
+//! - Bios of a wb whose cgroup has `io.max` or `io.weight` wait before the queue, up to 1 MiB each, and take no room in it: with `io.max` any
+//!   number of them; with `io.weight` the flusher sleeps, and has as much room of its own as the queue.
 //!
 //! Left out: merging of requests of several files.
 
@@ -21,6 +23,9 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::shape::Transfer;
 use crate::policy::{FileId, OperationId};
 use crate::units::{Bytes, Nanos};
+
+/// `BIO_MAX_VECS` pages: the most that a flusher sends at once which does not wait for room.
+const BIO: u64 = 256 * PAGE;
 
 /// The bit of requests of a queue; those of operations have their number.
 const OF_QUEUE: u64 = 1 << 63;
@@ -101,6 +106,15 @@ pub struct Queue {
     /// True if its disk serves requests, and how many units have become such.
     pub is_by_requests: bool,
     requests: u64,
+    /// The wbs whose bios wait before it.
+    apart: Vec<Apart>,
+}
+
+/// A wb whose bios wait before a queue, and the bytes of these if it has a room of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart {
+    pub wb: WbId,
+    pub bytes: Option<u64>,
 }
 
 impl Queue {
@@ -121,6 +135,7 @@ impl Queue {
             turn: 0,
             is_by_requests: false,
             requests: 0,
+            apart: Vec::new(),
         }
     }
 
@@ -130,9 +145,17 @@ impl Queue {
         Self { is_by_requests, ..self }
     }
 
+    /// The same; bios of these wbs take no room in it.
+    #[must_use]
+    pub fn with_apart(self, apart: Vec<Apart>) -> Self {
+        Self { apart, ..self }
+    }
+
     /// Makes a request of the first unit that is none yet. Returns it with its number.
     pub fn send(&mut self, now: Nanos) -> Option<(RequestId, &Unit)> {
-        let unit = self.units.iter_mut().find(|unit| unit.sent.is_none())?;
+        // They were pushed behind those that are sent.
+        let sent = self.units.iter().rposition(|unit| unit.sent.is_some()).map_or(0, |last| last + 1);
+        let unit = self.units.get_mut(sent)?;
         let id = RequestId(OF_QUEUE | self.requests);
         self.requests += 1;
         unit.sent = Some((id, now));
@@ -141,10 +164,18 @@ impl Queue {
 
     /// Takes out the unit whose request is complete, and since when it was one.
     pub fn take_sent(&mut self, id: RequestId) -> (Unit, Nanos) {
-        let is_sent = |unit: &Unit| unit.sent.is_some_and(|(sent, _)| sent == id);
-        let at = self.units.iter().position(is_sent).expect("it was sent");
-        let unit = self.units.remove(at).expect("it is there");
+        let at = self.units.partition_point(|unit| unit.sent.is_some_and(|(sent, _)| sent < id));
+        let mut unit = self.units.remove(at).expect("it was sent");
         self.bytes -= unit.room;
+        let (is_of_pages, bytes) = (unit.file.is_some(), unit.end - unit.start);
+        if let Some(apart) = self.apart.iter_mut().find(|apart| is_of_pages && apart.wb == unit.wb) {
+            apart.bytes.iter_mut().for_each(|own| *own -= bytes);
+            // A short bio is written before those in front of it, of which parts are sent in turn.
+            let mut before = self.units.range_mut(..at).rev();
+            if let Some(before) = before.find(|before| before.file == unit.file) {
+                before.waiters.append(&mut unit.waiters);
+            }
+        }
         self.wake();
         let since = unit.sent.map_or(Nanos::ZERO, |(_, since)| since);
         (unit, since)
@@ -165,6 +196,19 @@ impl Queue {
     pub fn limit(&self, why: Option<Why>) -> u64 {
         let throttled = self.wbt.as_ref().zip(why).map(|(wbt, why)| wbt.limit(why));
         throttled.map_or(self.capacity, |limit| limit.min(self.capacity))
+    }
+
+    /// True if a task may submit more to a wb whose share of the queue is limited, or whose bios wait before it.
+    pub fn has_room_for(&self, wb: WbId, why: Option<Why>) -> bool {
+        match self.apart_of(wb) {
+            Some(apart) => apart.bytes.is_none_or(|bytes| bytes < self.capacity),
+            None => self.has_room(why),
+        }
+    }
+
+    /// Returns the room of a wb whose bios wait before the queue.
+    pub fn apart_of(&self, wb: WbId) -> Option<&Apart> {
+        self.apart.iter().find(|apart| apart.wb == wb)
     }
 
     /// True if a task may submit more whose share of the queue is limited.
@@ -207,6 +251,11 @@ impl Queue {
         (self.bytes - first).min(self.capacity).div_ceil(self.request.max(1))
     }
 
+    /// Returns how many bytes each task submits to a wb in turn while several do.
+    pub fn turn_bytes_for(&self, wb: WbId) -> u64 {
+        if self.apart_of(wb).is_some() { BIO.max(self.request) } else { self.turn_bytes() }
+    }
+
     /// Returns how many bytes each task submits in turn while several do.
     pub fn turn_bytes(&self) -> u64 {
         if self.is_by_requests {
@@ -217,8 +266,10 @@ impl Queue {
 
     /// Adds submitted bytes of a file, from a flusher or from a task that waits.
     pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
-        let room = end - start;
+        let apart = self.apart.iter_mut().find(|apart| apart.wb == wb);
+        let room = if apart.is_some() { 0 } else { end - start };
         self.bytes += room;
+        apart.and_then(|apart| apart.bytes.as_mut()).into_iter().for_each(|own| *own += end - start);
         self.units.push_back(Unit {
             wb,
             file: Some(file),
@@ -496,6 +547,31 @@ mod tests {
         assert!(queue.excess(20 * PAGE).is_some());
         queue.wait_for(FILE, OperationId(1));
         assert_eq!(queue.excess(20 * PAGE), None);
+    }
+
+    /// Bios of a cgroup with `io.max` are sent in turn, part by part, so that a short one is written before those in front of it.
+    #[test]
+    fn who_waits_for_bios_before_the_queue_waits_for_all_of_a_file() {
+        let apart = |bytes| {
+            let mut queue = queue(20, &[]).by_requests(true).with_apart(vec![Apart { wb: ROOT, bytes }]);
+            for (file, start, end) in [(FILE, 0, 10), (OTHER, 0, 5), (FILE, 10, 12)] {
+                queue.push(ROOT, file, (start * PAGE, end * PAGE), true);
+            }
+            queue
+        };
+        let mut endless = apart(None);
+        assert!(endless.wait_for(FILE, OperationId(1)) && endless.has_room_for(ROOT, None));
+        let ids: Vec<RequestId> = (0..3).filter_map(|_| Some(endless.send(Nanos::ZERO)?.0)).collect();
+        let mut ended = |at: usize| endless.take_sent(ids[at]).0.waiters;
+        assert_eq!([ended(2), ended(1), ended(0)], [vec![], vec![], vec![OperationId(1)]]);
+        // 17 pages of a room of 20, and then 21.
+        let mut own = apart(Some(0));
+        assert!(own.has_room_for(ROOT, None) && own.has_room_for(WbId(1), None), "the queue is empty");
+        own.push(ROOT, OTHER, (5 * PAGE, 9 * PAGE), true);
+        assert!(!own.has_room_for(ROOT, None) && own.has_room_for(WbId(1), None));
+        let (first, _) = own.send(Nanos::ZERO).expect("it has four");
+        let _ = own.take_sent(first);
+        assert!(own.has_room_for(ROOT, None));
     }
 
     /// `block/blk-flush.c`: of five requests the first is under way, and the disk has taken so many.

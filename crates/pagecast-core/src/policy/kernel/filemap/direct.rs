@@ -111,8 +111,8 @@ fn send(cx: &mut Context<'_>, operation: OperationId) -> Next {
     (task.run, task.busy_until, task.stage, task.since) = (Run::Wait, None, Stage::Blocks, cx.now);
     let (offset, bytes) = (task.position, Bytes(step.min(task.end - task.position)));
     let direction = if past.is_write() { Direction::Write } else { Direction::Read };
-    let thread = cx.readers.process(operation);
-    let request = cx.block.devices.request((operation, thread), &file, direction, (offset, bytes));
+    let (thread, memcg) = (cx.readers.process(operation), task.memcg);
+    let request = cx.block.devices.request((operation, thread, memcg), &file, direction, (offset, bytes));
     let device = cx.block.devices.get_mut(file.device.0 as usize).expect("it serves requests");
     device.submit(cx.now, request, &mut cx.ext4.cpus);
     Next::Wait

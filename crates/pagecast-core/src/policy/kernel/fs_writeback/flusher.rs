@@ -192,9 +192,10 @@ impl Flusher {
     }
 
     /// True if `submit` will look for another inode, or at the last pages of this one.
-    pub fn is_at_a_turn(&self, dirty: &DirtyPages, queue: &Queue) -> bool {
+    pub fn is_at_a_turn(&self, dirty: &DirtyPages, queue: &Queue, wb: WbId) -> bool {
         let goes_on = |visit: &Visit| dirty.reclaimable_of_file(visit.inode.file) >= 2 * self.unit;
-        self.submitters() > 0 && queue.has_room(self.why_next()) && !self.visit.as_ref().is_some_and(goes_on)
+        let has_room = queue.has_room_for(wb, self.why_next());
+        self.submitters() > 0 && has_room && !self.visit.as_ref().is_some_and(goes_on)
     }
 
     /// True if it has nothing to do now, and nothing to look at.
@@ -233,7 +234,11 @@ impl Flusher {
                 return Submitted::Nothing;
             }
             // If there is no room for whose turn it is, the others wait behind him (`block/blk-rq-qos.c: rq_qos_wait`).
-            if !by.queue.has_room(self.why_next()) {
+            if !by.queue.has_room_for(by.wb, self.why_next()) {
+                // Nobody else waits behind one that sleeps before the queue.
+                if by.queue.apart_of(by.wb).is_some() {
+                    return Submitted::Nothing;
+                }
                 by.queue.sleep();
                 return Submitted::UntilFull;
             }
@@ -278,7 +283,7 @@ impl Flusher {
 
     /// Returns how many bytes are submitted at once.
     fn unit(&self, by: &Circumstances<'_>) -> u64 {
-        if by.is_contended { self.unit.min(by.queue.turn_bytes()) } else { self.unit }
+        if by.is_contended { self.unit.min(by.queue.turn_bytes_for(by.wb)) } else { self.unit }
     }
 
     /// Returns the reason of the next submission. Journals are not throttled (`JBD2_JOURNAL_REQ_FLAGS` has REQ_IDLE:

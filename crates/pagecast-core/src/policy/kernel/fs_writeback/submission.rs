@@ -93,8 +93,10 @@ impl Flushers {
 
     /// True if a flusher is about to look for dirty pages: its timer fires, or it goes on to another inode.
     pub fn is_about_to_look(&self, pages: &Pages, block: &Block, now: Nanos, at: usize) -> bool {
-        let queue = block.queue_of_wb(WbId(at as u32));
-        self.get(at).is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(pages.dirty(), queue))
+        let wb = WbId(at as u32);
+        let queue = block.queue_of_wb(wb);
+        self.get(at)
+            .is_some_and(|flusher| flusher.rings(now) || flusher.is_at_a_turn(pages.dirty(), queue, wb))
     }
 
     /// Wakes a flusher whose timer fires.

@@ -60,9 +60,10 @@ fn send_read(cx: &mut Context<'_>, operation: OperationId) {
     let bytes = task.shape.bytes;
     (task.is_at_device, task.since) = (true, cx.now);
     task.transfer = Some(Transfer::new(NO_FLOW, bytes, None, cx.now));
-    let (file, at, thread) = (*task.file(), task.position, task.thread(operation));
+    let (file, at, thread, memcg) = (*task.file(), task.position, task.thread(operation), task.memcg);
     let process = cx.readers.process(thread);
-    let request = cx.block.devices.request((operation, process), &file, Direction::Read, (at, Bytes(bytes)));
+    let request =
+        cx.block.devices.request((operation, process, memcg), &file, Direction::Read, (at, Bytes(bytes)));
     let device = cx.block.devices.get_mut(file.device.0 as usize).expect("it serves pages");
     device.submit(cx.now, Request { is_direct: false, ..request }, &mut cx.ext4.cpus);
 }

@@ -282,15 +282,15 @@ fn a_sync_has_its_own_room_at_its_turn() {
 #[test]
 fn it_is_at_a_turn_when_it_has_work_and_may_look_at_the_next_files() {
     let (mut flusher, mut dirty) = with_files(8 * MIB, &[100, 100, 100, 100]);
-    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue), "it has no work");
+    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue, WbId(0)), "it has no work");
     flusher.work = Some(Work::Background);
-    assert!(flusher.is_at_a_turn(&dirty, &flusher.queue));
+    assert!(flusher.is_at_a_turn(&dirty, &flusher.queue, WbId(0)));
     submit(&mut flusher, &mut dirty, 9 * SECOND, 0);
-    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue), "it stays with the first");
+    assert!(!flusher.is_at_a_turn(&dirty, &flusher.queue, WbId(0)), "it stays with the first");
     assert_eq!([0, 1, 2, 3].map(|file| flusher.may_visit(FileId(file))), [true, true, true, false]);
     let mut idle = Flusher::new(LEAST_UNIT);
     idle.write_for_sync(FileId(0), Ranges::default(), OperationId(0));
-    assert!(idle.is_at_a_turn(&dirty, &flusher.queue));
+    assert!(idle.is_at_a_turn(&dirty, &flusher.queue, WbId(0)));
     flusher.write_range(FileId(3), WHOLE, Ranges::default(), Until::Written(OperationId(0)));
     assert!(flusher.may_visit(FileId(3)));
 }
