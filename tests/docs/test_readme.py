@@ -12,7 +12,6 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 
 MISSING: Final = {
     "Swap": {"swap", "swappiness"},
-    "tmpfs": {"tmpfs", "shmem"},
     "private mappings": {"map_private", "private"},
     "Schedulers": {"elevator"},
     "metadata": {"readdir", "inode_read", "lookup"},

@@ -50,6 +50,7 @@ mod streams;
 mod structure;
 mod syncing;
 mod tables;
+mod tmpfs;
 mod unevenness;
 mod waits;
 mod wrench_reads;

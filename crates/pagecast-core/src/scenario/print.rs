@@ -49,6 +49,7 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
 fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, String)> {
     match mount.source {
         MountSource::Disk(disk) => vec![("disk", quoted(&host.disks[disk].name))],
+        MountSource::Tmpfs => Vec::new(),
         MountSource::Nfs { server, export, link } => {
             let server = &machine.hosts[server];
             let export = format!("{}:{}", server.name, server.mounts[export].path);
@@ -436,7 +437,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, journal: None, delalloc: true, cost: MountCost::default() });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, delalloc: true, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both);
         }
     }

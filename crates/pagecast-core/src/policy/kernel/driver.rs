@@ -14,6 +14,7 @@ use crate::policy::kernel::filemap::names::{change_name, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::{leave_ahead, send_ahead};
+use crate::policy::kernel::filemap::shmem::{begin_shmem, is_of_tmpfs, step_shmem};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
@@ -300,6 +301,9 @@ impl Kernel {
 
 /// Begins a system call: makes it a task, or does it at once.
 pub fn begin(cx: &mut Context<'_>, request: &Request) {
+    if is_of_tmpfs(cx, &request.call) {
+        return begin_shmem(cx, request);
+    }
     match request.call {
         Call::Read { file, offset, bytes, fresh, piece, .. } => {
             begin_task(cx, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece));
@@ -315,9 +319,10 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::Write { file, offset, bytes, through, piece, .. } => {
             cx.block.turns.note_writer(file.id, request.operation);
-            cx.ext4.note_write(cx.now, &file, offset + bytes.0);
+            let update_time = cx.ext4.note_write(cx.now, &file, offset + bytes.0);
             let kind = if through { Kind::WriteThrough } else { Kind::Write };
             begin_task(cx, request, kind, Some(file), (offset, bytes, piece));
+            cx.tasks.get_mut(request.operation).expect("it has begun").update_time = update_time;
         }
         Call::WriteSync { file, offset, bytes, piece, durable } => {
             cx.block.turns.note_writer(file.id, request.operation);
@@ -416,6 +421,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     match task.kind {
         Kind::Read { .. } => step_read(cx, operation),
         Kind::Write => step_write(cx, operation),
+        Kind::Shmem { .. } => step_shmem(cx, operation),
         Kind::WriteSync { .. } if task.stage == Stage::Start && task.position < task.end => {
             step_write(cx, operation)
         }

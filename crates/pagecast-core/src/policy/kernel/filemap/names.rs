@@ -20,7 +20,7 @@ const NAMES_PER_SPLIT_BLOCK: u64 = 177;
 
 /// Begins a change of a name.
 pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView, change: NameChange) {
-    cx.ext4.note_name(cx.now, &file);
+    cx.ext4.note_name(cx.now, &file, change == NameChange::Create);
     let mut time = time_of(&file, change);
     if change == (NameChange::Rename { replaces: true }) && allocates_late(cx, &file) {
         // Whoever replaces a file by a new one wants either of them after a crash.

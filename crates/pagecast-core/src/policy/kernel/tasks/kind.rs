@@ -12,6 +12,11 @@ pub enum Kind {
         fresh: bool,
     },
     Write,
+    /// Reads or writes a file of a tmpfs.
+    Shmem {
+        writes: bool,
+        fresh: bool,
+    },
     WriteThrough,
     /// Puts bytes from another host into the cache, and of a fresh read into new memory of its reader.
     Insert {
