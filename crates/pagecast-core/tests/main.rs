@@ -15,6 +15,7 @@ mod errors;
 mod fsync_and_flush;
 mod groups;
 mod hostile_recordings;
+mod inodes;
 mod journal;
 mod kernel_cgroups;
 mod kernel_events;

@@ -93,6 +93,17 @@ keys! {
         /// Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub fsync: Nanos,
+        /// Time of the processor to open a file that is there, or to look at it with `stat`
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub open: Nanos,
+        /// The same, beside it, where the inode is not cached
+        ///
+        /// Its block of the directory and of the table of inodes are then [read from the disk](../concepts/kernel/ext4.md#inodes), unless they are
+        /// cached. Not with `nfs`.
+        #[key(TIME, absent = "inodes are always cached")]
+        pub iget: Option<Nanos>,
         /// Time of the processor to give a file new times
         ///
         /// Paid by a write through the cache that is the first one of its tick (`fs/inode.c: file_update_time`), on XFS a transaction. With
@@ -175,6 +186,13 @@ impl FileSystem {
     #[must_use]
     pub fn largest_folio(self, version: (u32, u32), ext4: u64) -> u64 {
         if self == Self::Xfs && version >= (6, 6) { 512 } else { ext4 }
+    }
+
+    /// Returns how many inodes are read from the disk together, and their bytes: 32 blocks of 16 inodes (`inode_readahead_blks` of ext4), or
+    /// a cluster of XFS (`fs/xfs/libxfs/xfs_ialloc.c: xfs_ialloc_setup_geometry`), of 512 bytes each.
+    #[must_use]
+    pub fn inodes_read(self) -> (u64, Bytes) {
+        if self == Self::Xfs { (32, Bytes(16 << 10)) } else { (512, Bytes(128 << 10)) }
     }
 
     /// True if it marks writes of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit` does not ask.

@@ -95,7 +95,7 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 15] = [
+const OF_DISKS: [&str; 17] = [
     "journal",
     "delalloc",
     "commit",
@@ -104,6 +104,8 @@ const OF_DISKS: [&str; 15] = [
     "extent_conversion",
     "name_scan",
     "fsync",
+    "open",
+    "iget",
     "update_time",
     "create",
     "rename",

@@ -409,6 +409,24 @@ latency = "20000 ns"
         }
     }
 
+    /// A mount of a disk, and a tmpfs, which has nothing of it but its size and the price of a page.
+    fn on_disk_and_in_memory(mount: Mount) -> Vec<Mount> {
+        let is_tmpfs = mount.file_system == FileSystem::Tmpfs;
+        let file_system = if is_tmpfs { FileSystem::default() } else { mount.file_system };
+        let tmpfs = Mount {
+            path: "/dev/shm".into(),
+            source: MountSource::Tmpfs,
+            write_mode: WriteMode::Back,
+            file_system: FileSystem::Tmpfs,
+            page_insert: mount.page_insert,
+            size: mount.size,
+            journal: None,
+            delalloc: true,
+            cost: MountCost::default(),
+        };
+        vec![Mount { path: "/data".into(), file_system, size: None, ..mount }, tmpfs]
+    }
+
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
                    cgroups in prop::collection::vec((any::<bool>(), sizes()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
@@ -423,7 +441,7 @@ latency = "20000 ns"
                     limit: if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) },
                 }).collect(),
                 disks: vec![disk],
-                mounts: vec![Mount { path: "/data".into(), ..mount }],
+                mounts: on_disk_and_in_memory(mount),
                 cawl,
             }
         }

@@ -79,6 +79,11 @@ impl Config {
         Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
     }
 
+    /// True if opening files takes time.
+    pub fn minds_opens(&self) -> bool {
+        self.host.mounts.iter().any(|mount| mount.cost.open > Nanos::ZERO || mount.cost.iget.is_some())
+    }
+
     /// The kernel's timers.
     pub fn timers(&self) -> Timers {
         Timers { hz: Hz(self.host.kernel.hz.into()), has_wheel: self.rules.has_timer_wheel }

@@ -10,7 +10,7 @@ use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASK
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
 use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, step_dont_need};
-use crate::policy::kernel::filemap::names::{change_name, step_name};
+use crate::policy::kernel::filemap::names::{change_name, open_file, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::{leave_ahead, send_ahead};
@@ -366,6 +366,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
         Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
+        Call::Open { file } => open_file(cx, request.operation, file),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.
@@ -379,10 +380,12 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::DropCaches => {
             let before = cx.pages.cached();
             cx.pages.drop_clean();
+            cx.ext4.drop_inodes();
             end_removal(cx, request, before);
         }
         Call::Preload { file, bytes, dirty } => {
             cx.flushers.preload(cx.pages, cx.write_back, cx.now, &file, bytes, dirty);
+            cx.ext4.inodes.keep(&file);
             cx.out.done(request.operation, Outcome::default());
         }
         Call::Free { bytes, owner } => {

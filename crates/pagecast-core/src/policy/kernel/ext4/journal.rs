@@ -163,6 +163,11 @@ impl Journal {
         self.running.forget(file.id, size);
     }
 
+    /// The number of the running transaction.
+    pub fn running_tid(&self) -> Tid {
+        self.running_tid
+    }
+
     /// Notes that a file was made at a tick of the clock, which its times are of.
     pub fn create(&mut self, file: &FileView, tick: u64) {
         self.inode(file).tick = Some(tick);

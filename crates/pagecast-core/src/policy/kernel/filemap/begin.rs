@@ -40,7 +40,7 @@ pub fn task_of(
     }
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
     let stream = stream_of(cx.readers, request, kind, file.as_ref());
-    let largest = file.as_ref().map_or(1, |file| cx.config.largest_folio(file));
+    let largest = file.as_ref().map_or(cx.config.rules.largest_folio, |file| cx.config.largest_folio(file));
     let folio = folio_of(at.2, largest);
     let credit = credit_of(cx, request.operation, kind, (wb, folio), at.1);
     let drops_behind = matches!(
