@@ -244,6 +244,8 @@ def mount(chance: Chance, disk: str) -> Table:
     if chance.seldom():
         drawn |= {"create": chance.time(US, 200 * US), "name_scan": chance.time(10, US)}
         drawn["commit_wakeup"] = chance.time(US, 20 * US)
+        drawn |= {"open": chance.time(US, 20 * US), "iget": chance.time(US, 50 * US)}
+        drawn["update_time"] = chance.time(US, 20 * US)
     return drawn
 
 

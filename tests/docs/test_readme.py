@@ -12,10 +12,9 @@ README = (Path(__file__).parents[2] / "README.md").read_text()
 
 MISSING: Final = {
     "Swap": {"swap", "swappiness"},
-    "tmpfs": {"tmpfs", "shmem"},
     "private mappings": {"map_private", "private"},
     "Schedulers": {"elevator"},
-    "metadata": {"readdir", "inode_read", "lookup"},
+    "directories": {"readdir", "getdents"},
     "Nested cgroups": {"high", "low", "min", "parent"},
     "NFS": {"actimeo", "rsize", "wsize"},
 }
@@ -31,6 +30,7 @@ MODELLED: Final = {
     "nodes": "NUMA|several nodes",
     "read_ahead_kb": "read-ahead",
     "block_free": "discard",
+    "iget": "metadata|inode",
     "mmap": "mapped files",
     "copy": "copies",
     "latency": "latency",

@@ -65,6 +65,29 @@ pub struct Host {
     pub cawl: CawlParameters,
 }
 
+impl Host {
+    /// The number of the device under a mount: that of a disk, or one of its own behind all disks.
+    #[must_use]
+    pub fn device_of(&self, mount: usize) -> usize {
+        match self.mounts[mount].source {
+            MountSource::Disk(disk) => disk,
+            MountSource::Nfs { .. } | MountSource::Tmpfs => self.disks.len() + mount,
+        }
+    }
+
+    /// The name and the room of a device that keeps files: a disk, or a tmpfs by the path of its mount.
+    #[must_use]
+    pub fn room_of(&self, device: usize) -> (&str, Bytes) {
+        match device.checked_sub(self.disks.len()) {
+            None => (&self.disks[device].name, self.disks[device].size),
+            Some(mount) => {
+                let mount = &self.mounts[mount];
+                (&mount.path, mount.size.unwrap_or(Bytes(self.memory.size.0 / 2)))
+            }
+        }
+    }
+}
+
 /// A cgroup: processes whose memory has a limit of its own, and their I/O limits or a weight. None is inside another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cgroup {

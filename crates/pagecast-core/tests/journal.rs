@@ -56,6 +56,36 @@ fn the_log_of_xfs_is_one_write_behind_a_flush() {
 }
 
 #[test]
+fn a_write_gives_its_file_new_times_once_a_tick() {
+    let open = "open = '/data/g', create = true";
+    let case = journaled("{}").set("machine.mount./data.update_time=1 ms").set("machine.kernel.hz=250");
+    let copy = 4096.0 / 1e9;
+    let seconds =
+        case.process("p", &[open, APPEND, "sleep = '10 ms'", APPEND, APPEND, "sleep = '5 ms'", APPEND]);
+    let seconds = seconds.run("kernel").all_seconds("p");
+    near(seconds[1], copy);
+    near(seconds[3], copy + 1e-3);
+    near(seconds[4], copy);
+    near(seconds[6], copy + 1e-3);
+}
+
+/// Calls of 16 KiB pay for each page on ext4 and once on XFS, whose writes make folios since Linux 6.6.
+#[test]
+fn a_write_on_xfs_pays_for_its_folio() {
+    let seconds = |file_system: &str, version: &str| {
+        let case = journaled("{}").set(&format!("machine.kernel.version={version}"));
+        let case = case.set("machine.memory.cost.folio_insert=10 us");
+        let case = case.set(&format!("machine.mount./data.type={file_system}"));
+        case.process("p", &["write = '/data/g', size = '16 KiB'"]).run("kernel").seconds("p", 0)
+    };
+    let copy = 16_384.0 / 1e9;
+    near(seconds("ext4", "6.12"), copy + 40e-6);
+    near(seconds("xfs", "6.5"), copy + 40e-6);
+    near(seconds("xfs", "6.6"), copy + 10e-6);
+    near(seconds("ext4", "6.16"), copy + 10e-6);
+}
+
+#[test]
 fn processes_that_come_during_a_commit_share_the_next_one() {
     let calls = 40;
     let case = (0..16).fold(journaled("{}"), |case, at| {

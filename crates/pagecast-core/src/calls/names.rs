@@ -38,7 +38,19 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(super) fn open_file(&mut self, file: Located, truncate: bool) -> Result<Begun, CallError> {
         let is_new = !self.files.exists(file.file);
         let begun = self.open_size(file, truncate)?;
-        Ok(if is_new { self.named(file, NameChange::Create) } else { begun })
+        Ok(match begun.wants {
+            _ if is_new => self.named(file, NameChange::Create),
+            Wants::Nothing => self.look_up(file),
+            _ => begun,
+        })
+    }
+
+    /// Opens a file that is there, or looks at it, which takes a policy's time if it minds.
+    pub(super) fn look_up(&self, file: Located) -> Begun {
+        match self.policy.minds_opens() && self.files.has_size(file.file) {
+            true => Begun::on(file, Call::Open { file: self.view(file) }),
+            false => Begun::on(file, Wants::Nothing),
+        }
     }
 
     /// A change of names, which takes a policy's time if it minds.

@@ -159,7 +159,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 let fd = fd.ok_or_else(|| CallError::NoDescriptor { operation: action.name() })?;
                 self.duplicate(fd, to, file)
             }
-            Action::Stat { .. } => Begun::on(file, Wants::Nothing),
+            Action::Stat { .. } => self.look_up(file),
             Action::Fallocate { mode, offset, bytes, .. } => self.allocate(file, mode, offset, bytes)?,
             Action::Read { .. } => self.begin_read(file, action, fd, flags)?,
             Action::Write { .. } => self.begin_write(file, action, fd, flags)?,
@@ -250,6 +250,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Returns the next step of a read that was checked.
     pub(crate) fn read(&self, located: Located, span: &Span, flags: OpenFlags, fresh: bool) -> Wants {
         let Span { offset, bytes, piece } = *span;
+        let flags = self.flags_that_count(located, flags);
         let (file, is_direct) = (self.view(located), flags.is_direct());
         match self.chunk(located) {
             Some(chunk) if is_direct => {
@@ -300,6 +301,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     ) -> Result<(), CallError> {
         let end = Bytes(span.offset.saturating_add(span.bytes.0)).max(self.files.size(located.file));
         check_fits(self.files, located.file, end)?;
+        if self.files.is_in_memory(located.file) {
+            self.check_memory(end.saturating_sub(self.files.taken(located.file)))?;
+        }
         if !flags.is_direct() {
             self.check_room(span.bytes, Bytes::ZERO)?;
         }
@@ -310,6 +314,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Returns the next step of a write that has its room.
     pub(crate) fn write(&self, located: Located, span: &Span, flags: OpenFlags) -> Wants {
         let Span { offset, bytes, piece } = *span;
+        let flags = self.flags_that_count(located, flags);
         let (file, through) = (self.view(located), self.files.writes_through(located.file));
         let durable = Integrity::of(flags);
         let call = match (self.chunk(located), durable.filter(|_| !through)) {
@@ -322,6 +327,11 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             }
         };
         Wants::Call(call)
+    }
+
+    /// The flags of a call that change what it does: none on a tmpfs, which has nothing behind the page cache.
+    fn flags_that_count(&self, located: Located, flags: OpenFlags) -> OpenFlags {
+        if self.files.is_in_memory(located.file) { OpenFlags::default() } else { flags }
     }
 
     /// Checks a pattern whose calls come one by one: the file, and how the task has opened that.
@@ -470,13 +480,14 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         Ok(())
     }
 
-    /// The memory that the task's host can give programs, and the limit of the task's memory cgroup, each with the part that is held.
+    /// The memory that the task's host can give programs and tmpfs, and the limit of the task's memory cgroup, each with the part that is held.
     fn limits(&self) -> impl Iterator<Item = (Option<Bytes>, Bytes, Option<usize>)> {
         let limit = |at: usize| {
             let limit = self.machine().cgroups[at].limit.bytes();
             (Some(limit), self.anonymous.of_cgroups[at], Some(at))
         };
-        let of_host = (self.policy.most_anonymous(), self.anonymous.all, None);
+        let held = self.anonymous.all + self.files.in_memory(self.host);
+        let of_host = (self.policy.most_anonymous(), held, None);
         std::iter::once(of_host).chain(self.cgroup.map(limit))
     }
 

@@ -352,6 +352,10 @@ fn only_host(machine: &Machine) -> Result<&Host, ScenarioError> {
         return refused(what, "describe one machine");
     };
     match host.mounts.iter().find(|mount| !matches!(mount.source, MountSource::Disk(_))) {
+        Some(mount) if mount.source == MountSource::Tmpfs => refused(
+            format!("mount \"{}\" is a tmpfs, which other simulators do not have", mount.path),
+            "remove it",
+        ),
         Some(mount) => refused(
             format!("mount \"{}\" is on another host, which the other simulator has", mount.path),
             "give it a disk of its own; where that is, the other simulator knows",

@@ -70,7 +70,7 @@ impl Transfers {
         }
         let disk_of = |mount: &Mount| match mount.source {
             MountSource::Disk(disk) => disk,
-            MountSource::Nfs { .. } => unreachable!("all mounts are disks"),
+            MountSource::Nfs { .. } | MountSource::Tmpfs => unreachable!("all mounts are disks"),
         };
         let mounts = host.mounts.iter().map(|mount| paths[disk_of(mount)]).collect();
         Self { network, memory, mounts, devices, outside: BTreeMap::new() }

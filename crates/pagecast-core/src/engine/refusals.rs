@@ -52,14 +52,14 @@ impl<N: Network> Engine<'_, N> {
             }
             CallError::DiskFull { needed, disk: (host, disk), used, .. } => {
                 let host = &self.scenario.machine.hosts[host];
-                let disk = &host.disks[disk];
+                let (disk, size) = host.room_of(disk);
                 SimulationError::DiskFull {
                     place: blame.place,
                     who: format!("process `{}`", blame.process),
-                    disk: disk.name.clone(),
+                    disk: disk.to_owned(),
                     host: host.name.clone(),
                     needed,
-                    size: disk.size,
+                    size,
                     used,
                 }
             }

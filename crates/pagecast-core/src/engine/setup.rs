@@ -48,6 +48,8 @@ impl Hardware {
     fn mounts(&self, machine: &Machine, host: usize, network: &mut impl Network) -> Vec<Paths> {
         let routes = |mount: &Mount| match mount.source {
             MountSource::Disk(disk) => self.disks[host][disk].clone(),
+            // Its bytes are copied, and nothing else.
+            MountSource::Tmpfs => self.memory[host].clone(),
             MountSource::Nfs { server, export, link } => {
                 let MountSource::Disk(disk) = machine.hosts[server].mounts[export].source else {
                     unreachable!("only mounts of a disk are exported")
@@ -60,7 +62,16 @@ impl Hardware {
         machine.hosts[host]
             .mounts
             .iter()
-            .map(|mount| add_paths(&routes(mount), &self.memory[host].read, network))
+            .map(|mount| {
+                let (routes, copy) = (routes(mount), &self.memory[host].read);
+                let is_in_memory = mount.source == MountSource::Tmpfs;
+                let read_and_copy = if is_in_memory { copy.clone() } else { routes.read.join(copy) };
+                Paths {
+                    read: network.add_path(routes.read),
+                    write: network.add_path(routes.write),
+                    read_and_copy: network.add_path(read_and_copy),
+                }
+            })
             .collect()
     }
 
@@ -199,14 +210,6 @@ impl<'a, N: Network> Engine<'a, N> {
     /// A file as the policy of a host sees it.
     pub(super) fn view(&self, host: usize, located: Located) -> FileView {
         self.namespace.view(host, located, &self.hosts[host].mounts[located.mount as usize])
-    }
-}
-
-fn add_paths(routes: &ReadWrite, copy: &Route, network: &mut impl Network) -> Paths {
-    Paths {
-        read: network.add_path(routes.read.clone()),
-        write: network.add_path(routes.write.clone()),
-        read_and_copy: network.add_path(routes.read.join(copy)),
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct NameId(u32);
 
 /// A directory on the host that keeps its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DirectoryId(u32);
+pub(super) struct DirectoryId(pub u32);
 
 /// The place of a name.
 #[derive(Clone)]

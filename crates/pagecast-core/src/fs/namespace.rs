@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::names::{DirectoryId, Home, NameId, Names};
 use crate::flow::Path;
-use crate::machine::{Machine, Mount, MountSource, WriteMode};
+use crate::machine::{Host, Machine, Mount, MountSource, WriteMode};
 use crate::policy::{DeviceId, FileId, FileView};
 use crate::units::Bytes;
 
@@ -69,8 +69,10 @@ pub(crate) struct Namespace<M> {
     machine: M,
     files: Vec<File>,
     names: Names,
-    /// Bytes in use on each disk of each host.
+    /// Bytes in use on each device of each host.
     used: Vec<Vec<Bytes>>,
+    /// Those of all tmpfs of each host.
+    in_memory: Vec<Bytes>,
 }
 
 impl<M: Deref<Target = Machine>> Namespace<M> {
@@ -78,7 +80,8 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         Self {
             files: Vec::new(),
             names: Names::new(machine.hosts.len()),
-            used: machine.hosts.iter().map(|host| vec![Bytes::ZERO; host.disks.len()]).collect(),
+            used: machine.hosts.iter().map(no_bytes).collect(),
+            in_memory: vec![Bytes::ZERO; machine.hosts.len()],
             machine,
         }
     }
@@ -91,20 +94,17 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     pub(crate) fn view(&self, host: usize, located: Located, paths: &Paths) -> FileView {
         let host = &self.machine.hosts[host];
         let mount = &host.mounts[located.mount as usize];
-        let device = match mount.source {
-            MountSource::Disk(disk) => disk,
-            MountSource::Nfs { .. } => host.disks.len() + located.mount as usize,
-        };
         FileView {
             id: located.file,
             size: self.size(located.file),
             filled: self.filled(located.file),
-            device: DeviceId(device as u32),
+            device: DeviceId(host.device_of(located.mount as usize) as u32),
             read: paths.read,
             write: paths.write,
             read_and_copy: paths.read_and_copy,
             page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
             cost: mount.cost,
+            directory: self.files[located.file.0 as usize].directory.0,
             names: self.names.in_directory(self.files[located.file.0 as usize].directory),
         }
     }
@@ -128,7 +128,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         let mount = covering(&self.machine.hosts[host].mounts, path).ok_or(NoMount)?;
         let seen = &self.machine.hosts[host].mounts[mount];
         let (home, home_mount, home_path) = match seen.source {
-            MountSource::Disk(_) => (host, mount, path.clone()),
+            MountSource::Disk(_) | MountSource::Tmpfs => (host, mount, path.clone()),
             MountSource::Nfs { server, export, .. } => {
                 let exported = &self.machine.hosts[server].mounts[export];
                 (server, export, rebased(path, &seen.path, &exported.path))
@@ -140,9 +140,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     }
 
     fn name_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> NameId {
-        let MountSource::Disk(disk) = self.machine.hosts[host].mounts[mount].source else {
-            unreachable!("only mounts of a disk are exported")
-        };
+        let disk = self.machine.hosts[host].device_of(mount);
         let home = Home { host: host as u32, mount: mount as u32, disk: disk as u32, path };
         self.names.at(home, |home, directory| new_file(&mut self.files, home, directory))
     }
@@ -278,7 +276,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.files[file.0 as usize].reserved
     }
 
-    /// The host and the disk that keep a file.
+    /// The host and the device that keep a file.
     pub(crate) fn home(&self, file: FileId) -> (usize, usize) {
         let file = &self.files[file.0 as usize];
         (file.host as usize, file.disk as usize)
@@ -299,7 +297,18 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// The free bytes on a file's disk.
     pub(crate) fn free(&self, file: FileId) -> Bytes {
         let (host, disk) = self.home(file);
-        self.machine.hosts[host].disks[disk].size.saturating_sub(self.used[host][disk])
+        self.machine.hosts[host].room_of(disk).1.saturating_sub(self.used[host][disk])
+    }
+
+    /// True if a file is on a tmpfs.
+    pub(crate) fn is_in_memory(&self, file: FileId) -> bool {
+        let (host, disk) = self.home(file);
+        disk >= self.machine.hosts[host].disks.len()
+    }
+
+    /// The bytes of all tmpfs of a host.
+    pub(crate) fn in_memory(&self, host: usize) -> Bytes {
+        self.in_memory[host]
     }
 
     /// Bytes in use on the disk of a file.
@@ -359,9 +368,14 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     fn set_space(&mut self, file: FileId, taken: Bytes, reserved: Bytes) {
         let (host, disk) = self.home(file);
+        let is_in_memory = self.is_in_memory(file);
         let entry = &mut self.files[file.0 as usize];
+        let (before, after) = (entry.space(), taken.max(reserved));
         let used = &mut self.used[host][disk];
-        *used = *used - entry.space() + taken.max(reserved);
+        *used = *used - before + after;
+        if is_in_memory {
+            self.in_memory[host] = self.in_memory[host] - before + after;
+        }
         (entry.taken, entry.reserved) = (taken, reserved);
     }
 
@@ -396,6 +410,11 @@ impl File {
     fn space(&self) -> Bytes {
         self.taken.max(self.reserved)
     }
+}
+
+/// No bytes on any device of a host.
+fn no_bytes(host: &Host) -> Vec<Bytes> {
+    vec![Bytes::ZERO; host.disks.len() + host.mounts.len()]
 }
 
 /// Makes the file of a name, which does not exist yet.
@@ -450,6 +469,7 @@ mod tests {
             write_mode: WriteMode::Back,
             file_system: FileSystem::default(),
             page_insert: None,
+            size: None,
             journal: None,
             delalloc: true,
             cost: MountCost::default(),

@@ -55,7 +55,7 @@ pub(crate) fn takes_dontcache(host: &Host, mount: &Mount) -> bool {
     let since = match mount.file_system {
         FileSystem::Ext4 | FileSystem::Ext3 => Some((6, 17)),
         FileSystem::Xfs | FileSystem::Btrfs => Some((6, 14)),
-        FileSystem::F2fs | FileSystem::Other => None,
+        FileSystem::F2fs | FileSystem::Tmpfs | FileSystem::Other => None,
     };
     let is_local = matches!(mount.source, MountSource::Disk(_));
     since.is_some_and(|since| is_local && host.kernel.version >= since)

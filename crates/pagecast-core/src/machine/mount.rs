@@ -1,8 +1,8 @@
 //! Describes a directory under which files live: its device, its write mode, and the times of its file system.
 
 use super::journal::Journal;
-use crate::keys::{FLAG, Kind, TIME, Word, keys, table, word};
-use crate::units::Nanos;
+use crate::keys::{FLAG, Kind, SIZE, TIME, Word, keys, table, word};
+use crate::units::{Bytes, Nanos};
 
 keys! {
     /// A directory under which files live.
@@ -12,7 +12,7 @@ keys! {
         pub path: String,
         /// A disk of this host
         ///
-        /// This or `nfs` is required.
+        /// This or `nfs` is required, but with `type = "tmpfs"`.
         #[key(Kind::Text)]
         only disk,
         /// "server:/export": a host and one of its mounts
@@ -30,10 +30,15 @@ keys! {
         pub write_mode: WriteMode,
         /// Its file system, as `/proc/mounts` names it
         ///
-        /// All but the first two tell [write-back throttling](../concepts/kernel/block.md#write-back-throttling) which writes are of the background; "xfs" and "btrfs" share extents of [copies](#copies). Not with `nfs`.
+        /// All but the first two tell [write-back throttling](../concepts/kernel/block.md#write-back-throttling) which writes are of the background; "xfs" and "btrfs" share extents of [copies](#copies). Files of a ["tmpfs"](../concepts/kernel/tmpfs.md) are in memory only: it has no disk. Not with `nfs`.
         #[key(word::<FileSystem>(), default = FileSystem::Ext4)]
         #[name = "type"]
         pub file_system: FileSystem,
+        /// Bytes that the files of a tmpfs may have
+        ///
+        /// The mount option `size=`. Only with `type = "tmpfs"`.
+        #[key(SIZE, absent = "half of the memory")]
+        pub size: Option<Bytes>,
         /// Its journal
         ///
         /// `{ size = "64 MiB", data = "ordered" }`: [its keys](#machine-mount-path-journal). Commits are then requests to the disk, as
@@ -88,6 +93,23 @@ keys! {
         /// Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub fsync: Nanos,
+        /// Time of the processor to open a file that is there, or to look at it with `stat`
+        ///
+        /// Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub open: Nanos,
+        /// The same, beside it, where the inode is not cached
+        ///
+        /// Its block of the directory and of the table of inodes are then [read from the disk](../concepts/kernel/ext4.md#inodes), unless they are
+        /// cached. Not with `nfs`.
+        #[key(TIME, absent = "inodes are always cached")]
+        pub iget: Option<Nanos>,
+        /// Time of the processor to give a file new times
+        ///
+        /// Paid by a write through the cache that is the first one of its tick (`fs/inode.c: file_update_time`), on XFS a transaction. With
+        /// `commit` or `journal` only. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub update_time: Nanos,
         /// Time of the processor to make a file or a directory
         ///
         /// Not with `nfs`.
@@ -141,6 +163,8 @@ pub enum FileSystem {
     Btrfs,
     /// F2FS.
     F2fs,
+    /// tmpfs, whose files are in memory only.
+    Tmpfs,
     /// Another one, or a block device.
     Other,
 }
@@ -152,9 +176,24 @@ impl Word for FileSystem {
 
 impl FileSystem {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Ext4, Self::Ext3, Self::Xfs, Self::Btrfs, Self::F2fs, Self::Other];
+    pub const ALL: [Self; 7] =
+        [Self::Ext4, Self::Ext3, Self::Xfs, Self::Btrfs, Self::F2fs, Self::Tmpfs, Self::Other];
     /// The words of a machine file, in the same order.
-    pub const NAMES: [&'static str; 6] = ["ext4", "ext3", "xfs", "btrfs", "f2fs", "other"];
+    pub const NAMES: [&'static str; 7] = ["ext4", "ext3", "xfs", "btrfs", "f2fs", "tmpfs", "other"];
+
+    /// Returns the longest folio that a write fills, in pages, where ext4 has `ext4`. XFS has those of a huge page since Linux 6.6
+    /// (`fs/iomap/buffered-io.c: iomap_get_folio`).
+    #[must_use]
+    pub fn largest_folio(self, version: (u32, u32), ext4: u64) -> u64 {
+        if self == Self::Xfs && version >= (6, 6) { 512 } else { ext4 }
+    }
+
+    /// Returns how many inodes are read from the disk together, and their bytes: 32 blocks of 16 inodes (`inode_readahead_blks` of ext4), or
+    /// a cluster of XFS (`fs/xfs/libxfs/xfs_ialloc.c: xfs_ialloc_setup_geometry`), of 512 bytes each.
+    #[must_use]
+    pub fn inodes_read(self) -> (u64, Bytes) {
+        if self == Self::Xfs { (32, Bytes(16 << 10)) } else { (512, Bytes(128 << 10)) }
+    }
 
     /// True if it marks writes of the background: `wbc_to_write_flags`, which `fs/ext4/page-io.c: ext4_io_submit` does not ask.
     #[must_use]
@@ -168,6 +207,8 @@ impl FileSystem {
 pub enum MountSource {
     /// On a disk of the same host, by index.
     Disk(usize),
+    /// In memory only: a tmpfs.
+    Tmpfs,
     /// On another host, reached over a link.
     Nfs {
         /// Index of the server host.

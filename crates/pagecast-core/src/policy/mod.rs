@@ -64,6 +64,8 @@ pub struct FileView {
     pub page_insert: Nanos,
     /// The times of its file system.
     pub cost: MountCost,
+    /// Its directory.
+    pub directory: u32,
     /// How many names its directory has.
     pub names: u32,
 }
@@ -271,6 +273,11 @@ pub enum Call {
         file: FileView,
         /// The change.
         change: NameChange,
+    },
+    /// A file that is there is opened, or looked at. Only for a policy that [minds](Policy::minds_opens).
+    Open {
+        /// The file.
+        file: FileView,
     },
     /// Take advice on the use of a file, or a part of it.
     Advise {
@@ -631,6 +638,11 @@ pub trait Policy: Send {
 
     /// True if changes of names take time, or are written down in a journal.
     fn minds_names(&self) -> bool {
+        false
+    }
+
+    /// True if opening files takes time.
+    fn minds_opens(&self) -> bool {
         false
     }
 

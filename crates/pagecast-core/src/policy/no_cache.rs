@@ -61,6 +61,7 @@ impl Policy for NoCache {
             | Call::Truncate { .. }
             | Call::Unlink { .. }
             | Call::Name { .. }
+            | Call::Open { .. }
             | Call::Advise { .. }
             | Call::DropCaches => {}
         }

@@ -90,6 +90,10 @@ impl<'a> Files<'a> {
             return Err(at("path").error(what, if is_copy { of_copy } else { "remove one of them" }));
         }
         self.add_to_disk(home.host, home.disk, &file, at("size"))?;
+        if home.disk >= self.machine.hosts[home.host].disks.len() {
+            // Nowhere else is a file of a tmpfs.
+            (file.cached, file.dirty) = (file.size, Bytes::ZERO);
+        }
         self.add_to_memory(&file, at("cached"))?;
         if file.dirty > file.cached {
             let InitialFile { path, cached, dirty, .. } = &file;
@@ -126,17 +130,17 @@ impl<'a> Files<'a> {
     ) -> Result<(), ScenarioError> {
         let used = self.on_disk.entry((host, disk)).or_default();
         let host = &self.machine.hosts[host];
-        let disk = &host.disks[disk];
-        if used.saturating_add(file.size.0) > disk.size.0 {
+        let (name, size) = host.room_of(disk);
+        if used.saturating_add(file.size.0) > size.0 {
             let others =
                 if *used > 0 { format!(" and other files of {}", Bytes(*used)) } else { String::new() };
             let what = format!(
                 "the file \"{}\" with {} does not fit on disk `{}` of host `{}`, which has {}{others}",
                 shorten(&file.path),
                 file.size,
-                shorten(&disk.name),
+                shorten(name),
                 shorten(&host.name),
-                disk.size
+                size
             );
             return Err(at.error(what, "make the disk larger or the files smaller"));
         }

@@ -8,7 +8,7 @@ use super::paths::normalise;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Host, Link, Mount, MountSource, WriteMode};
+use crate::machine::{FileSystem, Host, Link, Mount, MountSource, WriteMode};
 use crate::nearest::hint;
 
 /// The index of each host by its name.
@@ -95,7 +95,7 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 14] = [
+const OF_DISKS: [&str; 17] = [
     "journal",
     "delalloc",
     "commit",
@@ -104,6 +104,9 @@ const OF_DISKS: [&str; 14] = [
     "extent_conversion",
     "name_scan",
     "fsync",
+    "open",
+    "iget",
+    "update_time",
     "create",
     "rename",
     "unlink",
@@ -123,7 +126,13 @@ impl Network<'_> {
         let mut mount: Mount = fields.read()?;
         let disk = fields.get::<String>("disk")?;
         let nfs = fields.get::<String>("nfs")?;
+        let is_tmpfs = mount.file_system == FileSystem::Tmpfs;
         mount.source = match (&disk, &nfs) {
+            (None, None) if is_tmpfs => MountSource::Tmpfs,
+            (Some(_), _) if is_tmpfs => {
+                let what = format!("{} is a tmpfs, whose files are on no disk", fields.title);
+                return Err(fields.place("disk").error(what, "remove `disk`, or name another `type`"));
+            }
             (Some(disk), None) => find_disk(disk, &draft.host, fields.place("disk"))?,
             (None, Some(nfs)) => self.nfs(host, nfs, &fields)?,
             (None, None) => {
@@ -146,7 +155,15 @@ impl Network<'_> {
             let what = "`type` is the file system of a disk, and this mount has none";
             return Err(fields.place("type").error(what, "remove it"));
         }
-        if let Some(key) = OF_DISKS.into_iter().find(|key| nfs.is_some() && fields.node(key).is_some()) {
+        if is_tmpfs && mount.write_mode == WriteMode::Through {
+            let what = "`write_mode` of a tmpfs cannot be \"through\": there is nothing behind it";
+            return Err(fields.place("write_mode").error(what, "remove it"));
+        }
+        if !is_tmpfs && mount.size.is_some() {
+            let what = "`size` is of a tmpfs, and this mount has the room of its disk";
+            return Err(fields.place("size").error(what, "remove it, or write type = \"tmpfs\""));
+        }
+        if let Some(key) = OF_DISKS.into_iter().find(|key| disk.is_none() && fields.node(key).is_some()) {
             let what = format!("`{key}` is of a file system on a disk, and this mount has none");
             return Err(fields.place(key).error(what, "remove it; the mount that is exported may have it"));
         }
@@ -179,6 +196,18 @@ impl Network<'_> {
         if exports[export].1.as_table().is_some_and(|table| table.get("nfs").is_some()) {
             let what = format!("\"{}\" is itself an NFS mount of host `{}`", shorten(&path), shorten(name));
             return Err(at.error(what, "export a mount that has a disk"));
+        }
+        let exported =
+            Fields::open(exports[export].1, Mount::SCHEMA, format!("mount.\"{}\"", shorten(&path)))?;
+        if exported.get::<String>("type")?.as_deref() == Some("tmpfs") {
+            return Err(at.error(
+                format!(
+                    "\"{}\" of host `{}` is a tmpfs, which is not exported here",
+                    shorten(&path),
+                    shorten(name)
+                ),
+                "export a mount of a disk",
+            ));
         }
         Ok(MountSource::Nfs { server, export, link: self.link(client, server, fields)? })
     }
@@ -219,7 +248,6 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::machine::FileSystem;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
 
     fn machine(set: &[&str]) -> Result<crate::machine::Machine, String> {

@@ -109,9 +109,13 @@ impl<'a> Mounts<'a> {
     /// # Errors
     /// If no mount covers the path.
     pub fn home(&self, host: usize, path: &Arc<str>, at: &Place) -> Result<Home, ScenarioError> {
-        let mount = &self.hosts[host].mounts[self.need(host, path, at)?];
+        let at_mount = self.need(host, path, at)?;
+        let mount = &self.hosts[host].mounts[at_mount];
         match mount.source {
             MountSource::Disk(disk) => Ok(Home { host, disk, path: Arc::clone(path) }),
+            MountSource::Tmpfs => {
+                Ok(Home { host, disk: self.hosts[host].device_of(at_mount), path: Arc::clone(path) })
+            }
             MountSource::Nfs { server, export, .. } => {
                 let export = &self.hosts[server].mounts[export];
                 let MountSource::Disk(disk) = export.source else {

@@ -57,6 +57,7 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
 fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, String)> {
     match mount.source {
         MountSource::Disk(disk) => vec![("disk", quoted(&host.disks[disk].name))],
+        MountSource::Tmpfs => Vec::new(),
         MountSource::Nfs { server, export, link } => {
             let server = &machine.hosts[server];
             let export = format!("{}:{}", server.name, server.mounts[export].path);
@@ -419,6 +420,24 @@ latency = "20000 ns"
         }
     }
 
+    /// A mount of a disk, and a tmpfs, which has nothing of it but its size and the price of a page.
+    fn on_disk_and_in_memory(mount: Mount) -> Vec<Mount> {
+        let is_tmpfs = mount.file_system == FileSystem::Tmpfs;
+        let file_system = if is_tmpfs { FileSystem::default() } else { mount.file_system };
+        let tmpfs = Mount {
+            path: "/dev/shm".into(),
+            source: MountSource::Tmpfs,
+            write_mode: WriteMode::Back,
+            file_system: FileSystem::Tmpfs,
+            page_insert: mount.page_insert,
+            size: mount.size,
+            journal: None,
+            delalloc: true,
+            cost: MountCost::default(),
+        };
+        vec![Mount { path: "/data".into(), file_system, size: None, ..mount }, tmpfs]
+    }
+
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
                    cgroups in prop::collection::vec((any::<bool>(), sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
@@ -434,7 +453,7 @@ latency = "20000 ns"
                     ..Cgroup::with_memory(format!("g {at}"), if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) })
                 }).collect(),
                 disks: vec![disk],
-                mounts: vec![Mount { path: "/data".into(), ..mount }],
+                mounts: on_disk_and_in_memory(mount),
                 cawl,
             }
         }
@@ -448,7 +467,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, journal: None, delalloc: true, cost: MountCost::default() });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, delalloc: true, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both);
         }
     }

@@ -282,7 +282,11 @@ impl Policy for Cawl {
             Call::Preload { dirty, .. } if dirty > Bytes::ZERO => return out.refuse(operation, NO_PAST),
             Call::Truncate { file, size } => self.discard(now, file.id, &(size.0..u64::MAX)),
             Call::Unlink { file } => self.discard(now, file.id, &(0..u64::MAX)),
-            Call::Preload { .. } | Call::Advise { .. } | Call::Name { .. } | Call::DropCaches => {}
+            Call::Preload { .. }
+            | Call::Advise { .. }
+            | Call::Name { .. }
+            | Call::Open { .. }
+            | Call::DropCaches => {}
             Call::Allocate { bytes, .. } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,
         }

@@ -1,7 +1,7 @@
 //! Holds all that is constant while a kernel runs: its host, the rules of its version, its settings, copy costs.
 
 use crate::flow::Path;
-use crate::machine::{Disk, Host};
+use crate::machine::{Disk, Host, Mount, MountSource};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::task::Task;
@@ -20,6 +20,10 @@ pub struct Config {
     /// The resources that a copy out of the page cache crosses, and a copy into it.
     pub memory_read: Path,
     pub memory_write: Path,
+    /// The longest folio that a write to each disk fills, in pages.
+    largest_folios: Vec<u64>,
+    /// True if there is a tmpfs.
+    pub has_tmpfs: bool,
     /// Of all that is drawn.
     pub seed: u64,
 }
@@ -36,12 +40,21 @@ impl Config {
             disk.write_latency += round_trip;
             disk.flush += if disk.flush > Nanos::ZERO { round_trip } else { Nanos::ZERO };
         }
+        let rules = Rules::of(host.kernel.version);
+        let largest = |disk| {
+            let on_disk = host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(disk));
+            let of =
+                |mount: &Mount| mount.file_system.largest_folio(host.kernel.version, rules.largest_folio);
+            on_disk.map(of).max().unwrap_or(rules.largest_folio)
+        };
         Self {
-            rules: Rules::of(host.kernel.version),
+            largest_folios: (0..host.disks.len()).map(largest).collect(),
+            rules,
             prices: Prices::of(&host.memory.cost, host.memory.l2),
             memory_read: setting.memory_read,
             memory_write: setting.memory_write,
             seed: setting.seed,
+            has_tmpfs: host.mounts.iter().any(|mount| mount.source == MountSource::Tmpfs),
             host,
         }
     }
@@ -56,14 +69,30 @@ impl Config {
         self.host.disks.get(file.device.0 as usize)
     }
 
+    /// The longest folio that a write to a file fills, in pages.
+    pub fn largest_folio(&self, file: &FileView) -> u64 {
+        self.largest_folios.get(file.device.0 as usize).copied().unwrap_or(self.rules.largest_folio)
+    }
+
     /// A tick of the clock, the precision of file times.
     pub fn tick(&self) -> Nanos {
         Nanos(1_000_000_000 / u64::from(self.host.kernel.hz))
     }
 
+    /// True if opening files takes time.
+    pub fn minds_opens(&self) -> bool {
+        self.host.mounts.iter().any(|mount| mount.cost.open > Nanos::ZERO || mount.cost.iget.is_some())
+    }
+
     /// The kernel's timers.
     pub fn timers(&self) -> Timers {
         Timers { hz: Hz(self.host.kernel.hz.into()), has_wheel: self.rules.has_timer_wheel }
+    }
+
+    /// True if a file is on a tmpfs.
+    pub fn is_tmpfs(&self, file: &FileView) -> bool {
+        let mount = (file.device.0 as usize).checked_sub(self.host.disks.len());
+        mount.is_some_and(|mount| self.host.mounts[mount].source == MountSource::Tmpfs)
     }
 
     /// True if a device is a disk of this host.

@@ -10,10 +10,11 @@ use crate::policy::kernel::discretisation::{FOLLOW_STRIDE, LEAST_STEP, MANY_TASK
 use crate::policy::kernel::filemap::begin::begin_task;
 use crate::policy::kernel::filemap::direct::{begin_direct, step_direct};
 use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, step_dont_need};
-use crate::policy::kernel::filemap::names::{change_name, step_name};
+use crate::policy::kernel::filemap::names::{change_name, open_file, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
 use crate::policy::kernel::filemap::readahead::{leave_ahead, send_ahead};
+use crate::policy::kernel::filemap::shmem::{begin_shmem, is_of_tmpfs, step_shmem};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
@@ -303,6 +304,9 @@ impl Kernel {
 
 /// Begins a system call: makes it a task, or does it at once.
 pub fn begin(cx: &mut Context<'_>, request: &Request) {
+    if is_of_tmpfs(cx, &request.call) {
+        return begin_shmem(cx, request);
+    }
     match request.call {
         Call::Read { file, offset, bytes, fresh, piece, .. } => {
             begin_task(cx, request, Kind::Read { fresh }, Some(file), (offset, bytes, piece));
@@ -318,9 +322,10 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::Write { file, offset, bytes, through, piece, .. } => {
             cx.block.turns.note_writer(file.id, request.operation);
-            cx.ext4.note_write(cx.now, &file, offset + bytes.0);
+            let update_time = cx.ext4.note_write(cx.now, &file, offset + bytes.0);
             let kind = if through { Kind::WriteThrough } else { Kind::Write };
             begin_task(cx, request, kind, Some(file), (offset, bytes, piece));
+            cx.tasks.get_mut(request.operation).expect("it has begun").update_time = update_time;
         }
         Call::WriteSync { file, offset, bytes, piece, durable } => {
             cx.block.turns.note_writer(file.id, request.operation);
@@ -364,6 +369,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
         Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
+        Call::Open { file } => open_file(cx, request.operation, file),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.
@@ -377,10 +383,12 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::DropCaches => {
             let before = cx.pages.cached();
             cx.pages.drop_clean();
+            cx.ext4.drop_inodes();
             end_removal(cx, request, before);
         }
         Call::Preload { file, bytes, dirty } => {
             cx.flushers.preload(cx.pages, cx.write_back, cx.now, &file, bytes, dirty);
+            cx.ext4.inodes.keep(&file);
             cx.out.done(request.operation, Outcome::default());
         }
         Call::Free { bytes, owner } => {
@@ -419,6 +427,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     match task.kind {
         Kind::Read { .. } => step_read(cx, operation),
         Kind::Write => step_write(cx, operation),
+        Kind::Shmem { .. } => step_shmem(cx, operation),
         Kind::WriteSync { .. } if task.stage == Stage::Start && task.position < task.end => {
             step_write(cx, operation)
         }

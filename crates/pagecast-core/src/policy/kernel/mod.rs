@@ -6,7 +6,7 @@
 //! | kernel file | room | owner |
 //! |---|---|---|
 //! | `fs/sync.c` | `sync` | |
-//! | `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `fs/buffer.c` | `filemap` | |
+//! | `mm/filemap.c`, `mm/truncate.c`, `mm/fadvise.c`, `mm/memory.c`, `mm/shmem.c`, `fs/buffer.c` | `filemap` | |
 //! | `fs/jbd2/commit.c`, `fs/jbd2/checkpoint.c` | `jbd2` | |
 //! | ours: runs, caps, settling, what is told | `model` | `Caps`, `Told`, `Clock` |
 //! | `fs/ext4`, `fs/jbd2/transaction.c` | `ext4` | `Ext4` |
@@ -72,6 +72,7 @@
 //! | `filemap_get_pages` | `filemap/readahead.rs` | `shape_miss` |
 //! | `folio_wait_stable` | `filemap/write.rs` | `folio_wait_stable` |
 //! | `filemap_fault` | `filemap/mapped.rs` | `filemap_fault` |
+//! | `shmem_file_read_iter`, `shmem_write_begin` | `filemap/shmem.rs` | `step_shmem` |
 //! | `do_fault_around` | `filemap/mapped.rs` | `do_fault_around` |
 //! | `generic_file_direct_write` | `filemap/direct.rs` | `step_direct` |
 //! | `invalidate_inode_pages2_range` | `page_alloc/pages.rs` | `invalidate_inode_pages2_range` |
@@ -87,6 +88,7 @@
 //! | `jbd2_journal_commit_transaction` | `jbd2/commit.rs` | `step_commit` |
 //! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
 //! | `add_transaction_credits` | `jbd2/checkpoint.rs` | `journal_data` |
+//! | `ext4_iget` | `ext4/inodes.rs` | `iget` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
 //! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |
@@ -264,6 +266,7 @@ impl Policy for Kernel {
     fn is_cached(&self, file: FileId, offset: u64, bytes: Bytes) -> bool {
         let end = offset.saturating_add(bytes.0);
         self.pages.lists().run(file, offset, end) == (true, end)
+            || self.pages.shmem().run(file, offset, end) == (true, end)
     }
 
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions) {
@@ -314,6 +317,10 @@ impl Policy for Kernel {
         self.ext4.minds_names()
     }
 
+    fn minds_opens(&self) -> bool {
+        self.config.minds_opens()
+    }
+
     fn remote(&self) -> Remote {
         Remote::Chunks(REMOTE_CHUNK)
     }
@@ -343,6 +350,7 @@ impl Policy for Kernel {
         let (lists, dirty, limits) = (self.pages.lists(), self.pages.dirty(), self.write_back.limits());
         let throttling = self.write_back.wbs.iter().flatten().filter(|wb| wb.is_throttling);
         let (cached, dirty_once) = self.pages.told();
+        let shmem = self.pages.shmem().total();
         let kernel = KernelLevels {
             active: Bytes(lists.all_active()),
             writeback: Bytes(dirty.writeback()),
@@ -358,8 +366,8 @@ impl Policy for Kernel {
         };
         MemoryLevels {
             total: Bytes(self.pages.memory.total),
-            anonymous: Bytes(self.pages.anonymous()),
-            cached: Bytes(cached),
+            anonymous: Bytes(self.pages.anonymous() - shmem),
+            cached: Bytes(cached + shmem),
             dirty: Bytes(dirty_once),
             kernel: Some(kernel),
         }
@@ -369,6 +377,7 @@ impl Policy for Kernel {
         let lists = self.pages.lists();
         let [cached, dirty, active] =
             [lists.of_file(file), self.pages.dirty().of_file(file), lists.active_of_file(file)];
+        let cached = cached + self.pages.shmem().of_file(file);
         FileLevels { cached: Bytes(cached), dirty: Bytes(dirty), active: Bytes(active) }
     }
 

@@ -134,7 +134,9 @@ impl Kernel {
         let until = offset.checked_add(bytes.0).filter(|_| bytes > Bytes::ZERO)?;
         let is_missing = || self.pages.lists().run(file.id, offset, until) == (false, until);
         let serves_pages = self.block.devices.serves_pages(file.device.0 as usize);
-        if self.tasks.len() > 0 || self.block.has_head(&file) || serves_pages || !is_missing() {
+        let is_on_disk = !self.config.is_tmpfs(&file);
+        if self.tasks.len() > 0 || self.block.has_head(&file) || serves_pages || !is_on_disk || !is_missing()
+        {
             return None;
         }
         let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;

@@ -133,7 +133,7 @@ fn window(file_system: FileSystem, from: u64, to: u64) -> u64 {
         FileSystem::Ext3 => aligned(1027 * 4 * KIB),
         FileSystem::Xfs => to + from.next_power_of_two().clamp(64 * KIB, MOST_XFS_WINDOW),
         // Copies on write, or a log: successive writes lie side by side.
-        FileSystem::Btrfs | FileSystem::F2fs | FileSystem::Other => to,
+        FileSystem::Btrfs | FileSystem::F2fs | FileSystem::Tmpfs | FileSystem::Other => to,
     }
 }
 

@@ -13,12 +13,12 @@ use crate::policy::{DeviceId, FileView, Integrity};
 use crate::units::Nanos;
 
 impl Ext4 {
-    /// Notes in the journal that a file is written up to a byte.
-    pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) {
+    /// Notes in the journal that a file is written up to a byte. Returns the time to give it new times, if it needs some.
+    pub fn note_write(&mut self, now: Nanos, file: &FileView, end: u64) -> Nanos {
         let tick = now.0 / self.config.tick().0;
-        if let Some(journal) = self.journal(file.device) {
-            journal.write(now, file, end, tick);
-        }
+        let is_new_tick =
+            self.journal(file.device).is_some_and(|journal| journal.write(now, file, end, tick));
+        if is_new_tick { file.cost.update_time } else { Nanos::ZERO }
     }
 
     /// Notes in the journal of a disk that it has the pages of a unit. Only then their blocks belong to the file
@@ -29,10 +29,14 @@ impl Ext4 {
         }
     }
 
-    /// Notes in the journal that a name of a file was made, changed or removed.
-    pub fn note_name(&mut self, now: Nanos, file: &FileView) {
+    /// Notes in the journal that a name of a file was made, changed or removed; `is_made` if the file was made, too.
+    pub fn note_name(&mut self, now: Nanos, file: &FileView, is_made: bool) {
+        let tick = now.0 / self.config.tick().0;
         if let Some(journal) = self.journal(file.device).filter(|journal| journal.rules.requests.is_some()) {
             journal.name(now, file);
+            if is_made {
+                journal.create(file, tick);
+            }
         }
     }
 

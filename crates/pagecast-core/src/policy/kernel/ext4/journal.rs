@@ -91,8 +91,8 @@ impl Journal {
         self.inodes.entry(file.id).or_insert_with(new)
     }
 
-    /// Notes that a file is written up to a byte, at a tick of the clock.
-    pub fn write(&mut self, now: Nanos, file: &FileView, end: u64, tick: u64) {
+    /// Notes that a file is written up to a byte, at a tick of the clock; true if that gives it new times.
+    pub fn write(&mut self, now: Nanos, file: &FileView, end: u64, tick: u64) -> bool {
         let running = self.running_tid;
         let grows_at_once = self.rules.requests.is_none_or(|requests| !requests.allocates_late);
         let inode = self.inode(file);
@@ -108,6 +108,7 @@ impl Journal {
         } else if is_new_tick {
             self.running.change(now, file);
         }
+        is_new_tick
     }
 
     /// Notes that the blocks of a file are allocated up to a byte, as its data is written back.
@@ -160,6 +161,16 @@ impl Journal {
         (inode.grown, inode.stamped) = (running, running);
         self.running.allocate(now, file, size, std::iter::empty());
         self.running.forget(file.id, size);
+    }
+
+    /// The number of the running transaction.
+    pub fn running_tid(&self) -> Tid {
+        self.running_tid
+    }
+
+    /// Notes that a file was made at a tick of the clock, which its times are of.
+    pub fn create(&mut self, file: &FileView, tick: u64) {
+        self.inode(file).tick = Some(tick);
     }
 
     /// Notes that a name of a file was made, changed or removed.

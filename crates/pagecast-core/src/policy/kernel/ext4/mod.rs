@@ -5,6 +5,7 @@
 pub mod at_risk;
 pub mod block_maps;
 pub mod commit;
+pub mod inodes;
 pub mod journal;
 pub mod log;
 pub mod rules;
@@ -14,6 +15,7 @@ pub mod written_back;
 use std::sync::Arc;
 
 use self::at_risk::Watched;
+use self::inodes::Inodes;
 use self::journal::Journal;
 use self::rules::JournalRules;
 use self::written_back::WrittenBack;
@@ -38,6 +40,8 @@ pub struct Ext4 {
     /// The flushes of each disk's cache so far.
     pub(super) flushes: Vec<u64>,
     pub(super) written_back: WrittenBack,
+    /// The inodes and the blocks with names that are cached.
+    pub inodes: Inodes,
     /// The bytes at risk on disks, if somebody asks for them.
     pub(super) watched: Option<Watched>,
     /// The trees of those that are btrfs.
@@ -55,6 +59,7 @@ impl Ext4 {
             has_sent: Vec::new(),
             flushes: vec![0; config.host.disks.len()],
             watched: None,
+            inodes: Inodes::of(config),
             written_back: WrittenBack::of(&config.host, prepared),
             btrfs: Btrfs::of(&config.host),
             config: config.clone(),

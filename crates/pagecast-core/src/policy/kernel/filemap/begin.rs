@@ -43,7 +43,8 @@ pub fn task_of(
     }
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
     let stream = stream_of(cx.readers, request, kind, file.as_ref());
-    let folio = folio_of(at.2, cx.config.rules.largest_folio);
+    let largest = file.as_ref().map_or(cx.config.rules.largest_folio, |file| cx.config.largest_folio(file));
+    let folio = folio_of(at.2, largest);
     let credit = credit_of(cx, request.operation, kind, at.1);
     let drops_behind = matches!(
         request.call,

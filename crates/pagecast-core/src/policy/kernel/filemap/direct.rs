@@ -86,7 +86,9 @@ fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.outcome.parts.add_all(&spent);
-    task.outcome.from_device += Bytes(end - start);
+    if past != Past::Metadata {
+        task.outcome.from_device += Bytes(end - start);
+    }
     if spent.total() > Nanos::ZERO {
         let until =
             if is_by_requests { cx.ext4.cpus.run(cx.now, spent.total()) } else { cx.now + spent.total() };

@@ -12,5 +12,6 @@ pub mod names;
 pub mod partial_blocks;
 pub mod read;
 pub mod readahead;
+pub mod shmem;
 pub mod truncate;
 pub mod write;

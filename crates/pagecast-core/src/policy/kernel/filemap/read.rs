@@ -79,7 +79,7 @@ fn shape_read(cx: &mut Context<'_>, operation: OperationId, end: u64) -> RunShap
 /// that is written.
 pub fn read_at_once(pages: &Pages, file: &FileView, at: u64, end: u64) -> Bytes {
     let end = end.min(at.saturating_add(CACHED_AT_ONCE));
-    if pages.lists().cached_within(file.id, at, end) == end - at {
+    if pages.config.is_tmpfs(file) || pages.lists().cached_within(file.id, at, end) == end - at {
         return Bytes(CACHED_AT_ONCE);
     }
     Bytes(limits_of(&pages.config, file).read_ahead.max(1) * PAGE)

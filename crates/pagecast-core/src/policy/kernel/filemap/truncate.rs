@@ -62,7 +62,7 @@ pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: B
     let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
     let cut = Cut { unlinks, ..cx.ext4.cut_from(cx.pages, &file, size.0) };
     if unlinks {
-        cx.ext4.note_name(cx.now, &file);
+        cx.ext4.note_name(cx.now, &file, false);
     }
     cx.ext4.note_cut(cx.now, &file, size.0);
     cx.ext4.note_changed(file.device, file.id, (size.0, u64::MAX));

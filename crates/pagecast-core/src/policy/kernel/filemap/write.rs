@@ -47,8 +47,12 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.run, task.since) = (run, cx.now);
-    let shape = shape_write(cx, operation, end);
-    cx.tasks.get_mut(operation).expect("it is there").shape = shape;
+    let mut shape = shape_write(cx, operation, end);
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    if !matches!(run, Run::Follow | Run::Wait) {
+        shape.thread_seconds += std::mem::take(&mut task.update_time).as_seconds();
+    }
+    task.shape = shape;
     match run {
         Run::Follow => {
             cx.tasks.has_followers = true;

@@ -92,12 +92,13 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
     let (drops_behind, is_mapped, folio) = (task.drops_behind, task.mapped.is_some(), task.folio);
     let (owner, memcg) = (task.kind.owner(operation), task.memcg);
     let by = Taker { home: cx.pages.placement.node(task.thread(operation)), memcg };
-    if takes_anonymous {
+    if takes_anonymous && run != Run::Fill {
         cx.pages.take_anonymous(by, asked, owner);
     }
     let Some(file) = file else { return };
     match run {
-        Run::Hit => {}
+        Run::Hit | Run::Over => {}
+        Run::Fill => cx.pages.fill_shmem(file.id, (start, end), by.home),
         Run::Miss => {
             cx.pages.read_in(file.id, start, end, by);
             cx.pages.mark_accessed(file.id, start, start + asked);

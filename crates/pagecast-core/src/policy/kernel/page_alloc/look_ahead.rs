@@ -57,7 +57,7 @@ impl Pages {
     /// `mm/mempolicy.c: alloc_pages_vma` (`__GFP_THISNODE`), `mm/huge_memory.c: alloc_hugepage_direct_gfpmask` (no reclaim for it with
     /// the default of `transparent_hugepage/defrag`), Linux 4.18.
     pub fn touched(&self, task: &Task, operation: OperationId) -> Touched {
-        if !task.takes_anonymous() {
+        if !task.takes_anonymous() || task.run == Run::Fill {
             return Touched::Nothing;
         }
         let has_blocks = || self.above_high(self.placement.node(operation)) > 0;
@@ -82,6 +82,8 @@ impl Pages {
             Run::Hit => (present_page(), 0.0),
             Run::Miss | Run::Pass => (new_page(), new_page()),
             Run::New => (buffer(), self.new_far(operation)),
+            Run::Fill => (buffer(), new_page()),
+            Run::Over => (buffer(), 0.0),
             Run::Clean | Run::Dirty => (buffer(), present_page()),
             Run::Insert if task.is_fresh() => (0.0, new_page()),
             Run::Through | Run::Insert | Run::Remove | Run::Follow | Run::Direct | Run::Wait => (0.0, 0.0),

@@ -11,4 +11,5 @@ pub mod pages;
 pub mod pending;
 pub mod placement;
 pub mod reporting;
+pub mod shmem;
 pub mod watermarks;

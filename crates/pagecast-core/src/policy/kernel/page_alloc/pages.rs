@@ -15,6 +15,7 @@ use crate::policy::kernel::discretisation::EXTENT_PART;
 use crate::policy::kernel::memcontrol::memcg::Memcg;
 use crate::policy::kernel::page_alloc::placement::Placement;
 use crate::policy::kernel::page_alloc::reporting::Backed;
+use crate::policy::kernel::page_alloc::shmem::Shmem;
 use crate::policy::kernel::page_alloc::watermarks::Memory;
 use crate::policy::kernel::tasks::ids::{MemcgId, Taker, WbId};
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
@@ -46,6 +47,8 @@ pub struct Pages {
     /// Bytes that have come into the cache, and into anonymous memory, and have no page yet.
     pub(super) ahead_cached: u64,
     pub(super) ahead_anonymous: u64,
+    /// Files of tmpfs.
+    pub(super) shmem: Shmem,
     /// The pending bytes of all tasks.
     pub(super) pending: u64,
     /// True if reclaim has met only dirty pages since this was last cleared.
@@ -92,6 +95,7 @@ impl Pages {
             node_dirty_bytes: host.vm.dirty_bytes.map(|bytes| bytes.0),
             ahead_cached: 0,
             ahead_anonymous: 0,
+            shmem: Shmem::default(),
             pending: 0,
             found_only_dirty: false,
             dropbehind: FxHashMap::default(),
@@ -467,7 +471,7 @@ impl Pages {
 
     /// Records the folios of new bytes of a file.
     pub fn note_folios(&mut self, file: &FileView, range: (u64, u64), folio: u64) {
-        if self.config.rules.largest_folio > 1 {
+        if self.config.largest_folio(file) > 1 {
             self.folios.set(file.id, range, folio);
         }
     }

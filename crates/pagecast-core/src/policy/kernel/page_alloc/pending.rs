@@ -3,6 +3,7 @@
 //! Ours. Levels change with every event. Pages that come or leave are put into place when they matter (`model::settle`).
 
 use crate::policy::kernel::page_alloc::pages::Pages;
+use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::check;
 use crate::policy::kernel::tasks::task::Task;
 use crate::units::Nanos;
@@ -50,6 +51,9 @@ impl Pages {
         if task.takes_anonymous() {
             self.ahead_anonymous += task.asked_of(bytes);
         }
+        if task.run == Run::Fill {
+            self.shmem.ahead += task.asked_of(bytes);
+        }
         task.pending += bytes;
         self.pending += bytes;
     }
@@ -62,6 +66,9 @@ impl Pages {
         }
         if task.takes_anonymous() {
             self.ahead_anonymous -= task.asked_of(bytes);
+        }
+        if task.run == Run::Fill {
+            self.shmem.ahead -= task.asked_of(bytes);
         }
         if task.run.dirties() {
             self.dirty.fall_back(task.wb, bytes);

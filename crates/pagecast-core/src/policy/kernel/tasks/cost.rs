@@ -25,6 +25,10 @@ pub enum Run {
     Clean,
     /// Written over dirty pages.
     Dirty,
+    /// Written to new pages of a tmpfs.
+    Fill,
+    /// Written over pages of a tmpfs.
+    Over,
     /// Written to the device at once, through the cache.
     Through,
     /// Put into the cache for another host.
@@ -300,7 +304,8 @@ impl Prices {
             Run::New | Run::Insert | Run::Through => {
                 (self.copy_write, 0.0, of_page(page_insert) + self.folio / (folio * PAGE) as f64)
             }
-            Run::Clean | Run::Dirty => (self.copy_write, self.lookup, 0.0),
+            Run::Fill => (self.copy_write, 0.0, of_page(page_insert)),
+            Run::Clean | Run::Dirty | Run::Over => (self.copy_write, self.lookup, 0.0),
             Run::Remove => (0.0, self.remove, 0.0),
             Run::Touch | Run::Follow => (0.0, 0.0, 0.0),
             // The cost of its calls comes before the device, not at once with it.

@@ -2,7 +2,7 @@
 
 use crate::policy::{DeviceId, Integrity, OperationId};
 use crate::run_queue::Yielding;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use crate::workload::SyncRangeFlags;
 
 /// The kind of an operation.
@@ -12,6 +12,11 @@ pub enum Kind {
         fresh: bool,
     },
     Write,
+    /// Reads or writes a file of a tmpfs.
+    Shmem {
+        writes: bool,
+        fresh: bool,
+    },
     WriteThrough,
     /// Puts bytes from another host into the cache, and of a fresh read into new memory of its reader.
     Insert {
@@ -29,9 +34,11 @@ pub enum Kind {
     Cut {
         cut: Cut,
     },
-    /// Changes a name.
+    /// Changes a name, or looks one up.
     Name {
         time: Nanos,
+        /// The blocks that are read for it then.
+        reads: MetadataReads,
     },
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
@@ -147,11 +154,20 @@ impl Kind {
     }
 }
 
+/// Blocks of a file system that are read from its disk: bytes in all, and those of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MetadataReads {
+    pub bytes: Bytes,
+    pub request: Bytes,
+}
+
 /// The directions of direct I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Past {
     /// A read, into new anonymous memory or not.
     Read { fresh: bool },
+    /// A read of blocks of directories and inodes, which are no bytes of the program.
+    Metadata,
     /// A write, each call of which is made durable or not.
     Write { durable: Option<Integrity> },
 }

@@ -53,6 +53,8 @@ pub struct Task {
     pub access: Access,
     /// The end of the blocks that it fills in part and has read; nothing if there are none.
     pub read_until: Option<u64>,
+    /// The time to give its file new times, which it has not spent yet.
+    pub update_time: Nanos,
     /// The credit of a throttled process; nothing before its first check.
     pub credit: Option<Credit>,
     pub outcome: Outcome,
@@ -94,6 +96,7 @@ impl Task {
             mapped: None,
             access: Access::Calls,
             read_until: None,
+            update_time: Nanos::ZERO,
             credit: None,
             outcome: Outcome::default(),
             since: now,
@@ -122,6 +125,7 @@ impl Task {
         matches!(
             self.kind,
             Kind::Read { fresh: true }
+                | Kind::Shmem { fresh: true, .. }
                 | Kind::Insert { fresh: true, .. }
                 | Kind::Direct { past: Past::Read { fresh: true }, .. }
         )
@@ -138,7 +142,7 @@ impl Task {
 
     /// True if each of its bytes takes new anonymous memory.
     pub fn takes_anonymous(&self) -> bool {
-        self.is_fresh() || self.run == Run::Touch
+        self.is_fresh() || matches!(self.run, Run::Touch | Run::Fill)
     }
 
     /// True if it takes free pages while it goes on.
@@ -171,7 +175,9 @@ impl Task {
             {
                 &mut self.outcome.from_device
             }
-            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Insert => &mut self.outcome.from_cache,
+            Run::Hit | Run::New | Run::Clean | Run::Dirty | Run::Fill | Run::Over | Run::Insert => {
+                &mut self.outcome.from_cache
+            }
             Run::Miss | Run::Pass | Run::Through => &mut self.outcome.from_device,
             Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => return,
         };
