@@ -16,7 +16,7 @@ pub mod wrench;
 pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
-use crate::machine::{Host, MountCost};
+use crate::machine::Host;
 use crate::result::{AtRisk, BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
@@ -62,8 +62,8 @@ pub struct FileView {
     pub read_and_copy: Path,
     /// The time to get a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
-    /// The times of its file system.
-    pub cost: MountCost,
+    /// The index of its mount on the host of the policy.
+    pub mount: u32,
     /// How many names its directory has.
     pub names: u32,
 }

@@ -1,7 +1,7 @@
 //! Holds all that is constant while a kernel runs: its host, the rules of its version, its settings, copy costs.
 
 use crate::flow::Path;
-use crate::machine::{Disk, Host};
+use crate::machine::{Disk, Host, MountCost};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::task::Task;
@@ -54,6 +54,11 @@ impl Config {
     /// The disk of a file; none if the file is on another host.
     pub fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
+    }
+
+    /// The times of the file system of a file.
+    pub fn cost_of(&self, file: &FileView) -> MountCost {
+        self.host.mounts.get(file.mount as usize).map(|mount| mount.cost).unwrap_or_default()
     }
 
     /// A tick of the clock, the precision of file times.

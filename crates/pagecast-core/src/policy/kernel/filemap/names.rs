@@ -4,7 +4,7 @@
 //! Left out: directories that are read from the disk; how long names are; that a name which is removed is passed by others, too: half of them, but
 //! few where the oldest names go first.
 
-use crate::machine::MountSource;
+use crate::machine::{MountCost, MountSource};
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
@@ -21,12 +21,13 @@ const NAMES_PER_SPLIT_BLOCK: u64 = 177;
 /// Begins a change of a name.
 pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView, change: NameChange) {
     cx.ext4.note_name(cx.now, &file);
-    let mut time = time_of(&file, change);
+    let cost = cx.config.cost_of(&file);
+    let mut time = time_of(&cost, file.names, change);
     if change == (NameChange::Rename { replaces: true }) && allocates_late(cx, &file) {
         // Whoever replaces a file by a new one wants either of them after a crash.
         let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
         if dirty.total() > 0 && cx.ext4.requests(file.device).is_some() {
-            time += file.cost.extent_conversion;
+            time += cost.extent_conversion;
         }
         cx.flushers.flusher_of(cx.write_back, &file).write_range(file.id, WHOLE, dirty, Until::Never);
     }
@@ -35,9 +36,8 @@ pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView,
 }
 
 /// The time of the processor for a change of a name. A new one is looked for in its block of the directory, which then gets it.
-fn time_of(file: &FileView, change: NameChange) -> Nanos {
-    let cost = &file.cost;
-    let scan = Nanos(cost.name_scan.0.saturating_mul(names_passed(file.names.into())));
+fn time_of(cost: &MountCost, names: u32, change: NameChange) -> Nanos {
+    let scan = Nanos(cost.name_scan.0.saturating_mul(names_passed(names.into())));
     match change {
         NameChange::Create => cost.create + scan,
         NameChange::Rename { replaces } => {
