@@ -74,7 +74,7 @@ impl<'a, N: Network> Engine<'a, N> {
         }
         if let Some(call) = begun.aside {
             let host = self.processes[at as usize].host;
-            self.request(host, &Request { operation: OperationId::NOBODY, call })?;
+            self.request(host, &Request { operation: OperationId::NOBODY, call: *call })?;
         }
         self.ask(at, begun.wants)
     }

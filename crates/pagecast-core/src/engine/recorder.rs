@@ -221,6 +221,11 @@ impl Recorder {
         self.timelines[host].add(now, levels);
     }
 
+    /// Notes that the levels of a host are the same at two instants, and did not change between them.
+    pub(super) fn levels_held(&mut self, (now, until): (Nanos, Nanos), host: usize, levels: MemoryLevels) {
+        self.timelines[host].add_held(now, until, levels);
+    }
+
     /// Adds a sample of a device. The `devices` of a host share its samples.
     pub(super) fn bdi(&mut self, now: Nanos, writing: Writing, devices: usize, levels: BdiLevels) {
         let limit = self.limit / devices;

@@ -552,6 +552,15 @@ pub struct Alone {
     pub part: Part,
 }
 
+/// An operation that was served up to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Served {
+    /// Its end.
+    pub end: Nanos,
+    /// Its outcome if that is all that follows; otherwise it is among the commands.
+    pub outcome: Option<Outcome>,
+}
+
 /// Somebody who calls a policy at an instant after which nothing happens for a while, unless that policy wants it.
 pub trait Undisturbed {
     /// Returns the course of a transfer that would begin now, if it shares nothing with others and ends before anything else happens.
@@ -559,6 +568,9 @@ pub trait Undisturbed {
 
     /// Records the levels of memory at an instant.
     fn record(&mut self, time: Nanos, levels: MemoryLevels);
+
+    /// Records levels of memory that are the same at two instants, and do not change between them.
+    fn record_held(&mut self, span: (Nanos, Nanos), levels: MemoryLevels);
 
     /// Records the requests that a disk has at an instant.
     fn record_load(&mut self, time: Nanos, disk: usize, load: DiskLoad);
@@ -584,7 +596,7 @@ pub trait Policy: Send {
         request: &Request,
         _by: &mut dyn Undisturbed,
         out: &mut Actions,
-    ) -> Option<Nanos> {
+    ) -> Option<Served> {
         self.begin(now, request, out);
         None
     }

@@ -185,6 +185,12 @@ impl<L: Levels> Timeline<L> {
         self.push(time, &levels);
     }
 
+    /// Adds a sample, and the same one at a later time.
+    pub(crate) fn add_held(&mut self, time: Nanos, until: Nanos, levels: L) {
+        self.add(time, levels);
+        self.held = self.is_even.then_some(until);
+    }
+
     fn push(&mut self, time: Nanos, levels: &L) {
         if let Some(last) = self.samples.last_mut() {
             if last.time == time && (self.is_second || !self.is_even) {
