@@ -27,7 +27,7 @@ pub(super) struct Ended<'a> {
     pub bytes: u64,
     pub start: Nanos,
     pub end: Nanos,
-    pub outcome: Outcome,
+    pub outcome: &'a Outcome,
 }
 
 /// The cached part of a file on a host.
