@@ -5,7 +5,7 @@
 
 use crate::flow::{Completion, FlowSpec, Progress};
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::discretisation::{MOST_RUN, SETTLE_AFTER};
+use crate::policy::kernel::discretisation::{MOST_RUN, ROUNDING, SETTLE_AFTER};
 use crate::policy::kernel::driver::{begin, drive, follow_task, run_ended};
 use crate::policy::kernel::filemap::begin::task_of;
 use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
@@ -89,7 +89,9 @@ impl Kernel {
         }
         let is_alone = self.tasks.len() == 0;
         let was_calm = self.clock.calm_until.is_some();
-        let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
+        // While kswapd is about to run, bytes that come ahead may bring the next look at memory nearer.
+        let known = self.clock.calm_until.filter(|_| is_alone || !self.pages.is_short());
+        let calm_until = known.or_else(|| self.look_whether_calm(now))?;
         let key = (self.readers.process(request.operation), file.id);
         if self.readers.streams.get(&key).is_some_and(|stream| stream.window.is_marked_within(offset, until))
         {
@@ -98,7 +100,12 @@ impl Kernel {
         let cost = self.config.prices.of_hit(piece, file.page_insert);
         let cap = cost.rate().map(|rate| (rate, Part::CpuCopy));
         let spec = FlowSpec { cap, ..FlowSpec::new(self.config.memory_read, bytes.0, 0) };
-        let course = by.alone(&spec).filter(|course| course.end < calm_until)?;
+        let course = by.alone(&spec)?;
+        let is_before = |until: Nanos| course.end < until;
+        if !is_before(calm_until) && (known.is_none() || !self.look_whether_calm(now).is_some_and(is_before))
+        {
+            return None;
+        }
         self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
         if is_alone && course.end < now + SETTLE_AFTER {
             // Nothing moves that would have to be counted.
@@ -292,8 +299,9 @@ impl Kernel {
         }
         let until = earlier(self.schedule(now), self.told.states.due());
         let until = earlier(until, Some(self.told.next_look_at_refaults()));
-        // What is read ahead is about to come.
-        self.clock.calm_until = until.filter(|_| self.tasks.len() == 0);
+        // Bytes that are read ahead take memory as they come: the next look at it stays where it is, up to rounding.
+        let margin = if self.tasks.len() == 0 { Nanos::ZERO } else { ROUNDING };
+        self.clock.calm_until = until.map(|until| until.saturating_sub(margin));
         until
     }
 
