@@ -53,7 +53,7 @@ $(CORE): $(VENV)/.packages $(RUST_SOURCES)
 .PHONY: test
 test: build ## every Rust and Python test, and the SimGrid plug-in where SimGrid is; random ones draw the same examples every time
 	PROPTEST_RNG_SEED=1 cargo test --workspace $(CARGO_FLAGS)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 .PHONY: install
 install: ## the C library and its header into PREFIX; the SimGrid plug-in, too, where SimGrid is installed
@@ -80,8 +80,9 @@ validate: build ## check every claim; rewrite the tables of README.md and docs/v
 	$(BIN)/python validation/claims.py --write
 
 .PHONY: bench
-bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow, an extent and a call
+bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow, an extent, a call and an object
 	$(BIN)/python benches/simulate.py --out out/bench
+	$(BIN)/python benches/objects.py --out out/bench
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench calls

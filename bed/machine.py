@@ -24,8 +24,9 @@ _COPIES: Final = {"guest": ("5 GB/s", "2 GB/s"), "host": ("30 GB/s", "30 GB/s")}
 _LIMITS: Final = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes")
 """Of a ratio and its bytes, one is 0: the other holds (mm/page-writeback.c: dirty_ratio_handler)."""
 _QUEUE: Final = ("nr_requests", "max_sectors_kb", "wbt_lat_usec")
+_TICKS: Final = 50
+"""null_blk gives its budget out so many times a second (drivers/block/null_blk/main.c: TICKS_PER_SEC)."""
 _INTERVAL: Final = "20 ms"
-"""null_blk gives its budget out every 20 ms (drivers/block/null_blk/main.c: TICKS_PER_SEC)."""
 
 _PROCESSOR: Final = ('fsync = "17 us"',)
 _EXT4: Final = (
@@ -87,7 +88,7 @@ class Made:
     null: NullDisk | None = None
     file_system: FileSystem = field(default_factory=FileSystem)
     scheduler: str = ""
-    """Where one was asked for, the disk serves request by request; else it is a rate."""
+    """The one that was asked for; else it is the kernel's own."""
 
 
 def name_of(made: Made, platform: str) -> str:
@@ -162,9 +163,9 @@ size = "{total_kib} KiB"
 read = "{read}"
 write = "{write}"
 sharing = "time"
-{_WRITEBACK if made.scheduler else ""}
+{_WRITEBACK if made.null is not None else ""}
 [disk.disk]
-{_disk(made) if made.null is None else _null_disk(made.null, made.scheduler, platform)}
+{_disk(made) if made.null is None else _null_disk(made.null, platform)}
 [mount."/data"]
 disk = "disk"
 {_file_system(made)}{_cgroup(made)}"""
@@ -181,17 +182,14 @@ stable_writes = {str(made.disk == "zram").lower()}
 """
 
 
-def _null_disk(null: NullDisk, scheduler: str, platform: str) -> str:
+def _null_disk(null: NullDisk, platform: str) -> str:
     """Describe null_blk by its attributes and its queue; a flush of its cache is one more request."""
     queue = {name: int(_found(rf"^queue/{name} (\d+)", platform, name)) for name in _QUEUE}
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
-    requests = ""
-    if scheduler:
-        depth = null.hw_queue_depth * null.submit_queues
-        requests = (
-            f'service = "{null.completion_nsec} ns"\nhw_queue_depth = {depth}\nscheduler = "{scheduler}"\n'
-        )
-    rate = f"{null.mbps or _UNLIMITED_MBPS} MiB/s"
+    scheduler = _found(r"^queue/scheduler .*\[(\S+)\]", platform, "scheduler")
+    depth = null.hw_queue_depth * null.submit_queues
+    # A budget of whole bytes for each tick (mb_per_tick).
+    rate = f"{(2**20 // _TICKS) * null.mbps * _TICKS} B/s" if null.mbps else f"{_UNLIMITED_MBPS} MiB/s"
     limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
     flush = f'flush = "{null.completion_nsec + _FLUSH_NS} ns"\n' if null.cache_size else ""
     return f"""\
@@ -201,7 +199,10 @@ write = "{rate}"
 sharing = "total"
 latency = "{null.completion_nsec} ns"
 write_latency = "{null.completion_nsec} ns"
-{requests}{flush}{limit}{keys}
+service = "{null.completion_nsec} ns"
+hw_queue_depth = {depth}
+scheduler = "{scheduler}"
+{flush}{limit}{keys}
 logical_block_size = "4 KiB"
 """
 

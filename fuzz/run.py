@@ -77,7 +77,7 @@ def against_laws(options: argparse.Namespace, seeds: random.Random, seconds: flo
 def against_the_oracle(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
     """Repeat the property tests with new seeds."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/property"]
-    command += ["--hypothesis-profile=fuzz"]
+    command += ["-n", "auto", "--hypothesis-profile=fuzz"]
 
     def once(seed: int) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

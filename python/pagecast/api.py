@@ -436,7 +436,8 @@ def simulate(
         When the table `files` is filled; the value of the scenario if not given, "end" by default.
     record : str
         Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
-        so that memory does not grow with their number. `Result.latency` and `Result.rates` count all of them.
+        so that memory does not grow with their number; "auto" all up to 200,000, of more the 100 slowest.
+        `Result.latency` and `Result.rates` count all of them.
     at_risk : bool
         Whether the result has what a power cut would lose at each moment, `Result.at_risk`.
     threads : int, optional

@@ -6,7 +6,7 @@ Latencies stand in fio's bins: each power of two from 128 ns has 64 of them (`st
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from pagecast.errors import ArgumentError
 from pagecast.fio_requests import DEPTHS, Thread, Times, threads, together
 from pagecast.result import Result
 
-__all__ = ["check_job_file", "json_plus"]
+__all__ = ["check_job_file", "json_plus", "needs_rows"]
 
 _BITS: Final = 6
 """Of steps in each power of two."""
@@ -78,19 +78,50 @@ def check_job_file(job_file: str | os.PathLike[str], *, has_all_operations: bool
     ArgumentError
         If it is of another format, or has requests that are left out of reports and cannot be in histograms.
     """
+    description = _described(job_file)
+    for job, option in () if has_all_operations else _left_out_of_reports(description):
+        raise ArgumentError(
+            f"{shown(job_file)}: of job {job} with `{option}` a report in fio's form needs "
+            "a row of each operation; record all"
+        )
+    return description
+
+
+def needs_rows(job_file: str | os.PathLike[str]) -> bool:
+    """Tell whether a report of a job file is made of rows, because not all requests are in it.
+
+    Parameters
+    ----------
+    job_file : path-like
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ArgumentError
+        If it is of another format.
+    """
+    return any(_left_out_of_reports(_described(job_file)))
+
+
+def _described(job_file: str | os.PathLike[str]) -> dict[str, Any]:
     name = check_path("job_file", job_file)
     described = describe_fio(name)
     if described is None:
         raise ArgumentError(f"{shown(name)} is no fio job file, so there is no report in fio's form")
     description: dict[str, Any] = json.loads(described)
-    for thread in () if has_all_operations else description["threads"]:
-        for option, is_given in (("ramp_time", thread["ramp_s"] > 0), ("pre_read", thread["pre_reads"])):
-            if is_given:
-                raise ArgumentError(
-                    f"{shown(name)}: of job {thread['jobname']} with `{option}` a report in fio's form needs "
-                    "a row of each operation; record all"
-                )
     return description
+
+
+def _left_out_of_reports(description: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give each job with requests that do not count in its report, and the option that says so."""
+    for thread in description["threads"]:
+        if thread["ramp_s"] > 0:
+            yield thread["jobname"], "ramp_time"
+        if thread["pre_reads"]:
+            yield thread["jobname"], "pre_read"
 
 
 def _groups(threads: Iterable[Thread]) -> list[list[Thread]]:

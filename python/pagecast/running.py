@@ -182,7 +182,7 @@ class Plan:
                 raise ArgumentError(f"per_call={written(per_call)} is not a number of calls from 1")
         if residency is not None:
             check_word("residency", residency, RESIDENCIES)
-        if per_call is not None and check_text("record", record) != "all":
+        if per_call is not None and check_text("record", record) not in ("all", "auto"):
             raise ArgumentError(
                 f"per_call={per_call} needs a row of each operation; leave record={record!r} out"
             )
@@ -307,7 +307,8 @@ def run(
         Each time takes 16 bytes of memory, which are there before time 0.
     record : str
         As for `simulate`: "all" keeps a row of each operation, "slow:10ms" of those that take as long, and
-        "histogram" of the 100 slowest, so that memory does not grow with their number. All are counted.
+        "histogram" of the 100 slowest, so that memory does not grow with their number; "auto" is "all" up to
+        200,000 operations, and "histogram" of more. All are counted.
     progress : callable, optional
         Called with the action, how much of it is done, and of how much (None if not known).
 

@@ -2,28 +2,20 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from benches.objects import write_trace
 from pagecast.recordings import read
 from pagecast.workloads import Reading
 
 lcs = pytest.importorskip("libcachesim")
 
-RECORD = np.dtype([("time", "<u4"), ("object", "<u8"), ("size", "<u4"), ("next", "<i8")])
-
 
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """200,000 requests for 20,000 objects, a few of them often."""
-    rng = np.random.default_rng(3)
-    records = np.zeros(200_000, dtype=RECORD)
-    records["time"] = np.arange(len(records)) // 1000
-    records["object"] = rng.zipf(1.2, len(records)) % 20_000
-    records["size"] = rng.integers(1, 50_000, 20_000)[records["object"].astype(int)]
-    records["next"] = -1
     path = tmp_path_factory.mktemp("traces") / "zipf.oracleGeneral"
-    records.tofile(path)
+    write_trace(path, requests=200_000, objects=20_000)
     return path
 
 

@@ -93,6 +93,34 @@ def test_only_slow_operations_have_rows(scenario, whole):
     assert len(slow.operations) == (whole.operations["duration_s"] >= 0.02).sum() > 0
 
 
+def test_few_operations_all_have_rows_by_themselves(scenario, whole):
+    assert pc.simulate(scenario, record="auto").to_dict() == whole.to_dict()
+
+
+def readers(hosts, reads):
+    """Three processes that read one page each, again and again, on one host or on three apart."""
+    table = "".join(f"[host.h{number}]\n{MACHINE}" for number in range(hosts))
+    for number in range(3):
+        table += (
+            f'[[process]]\nname = "p{number}"\nhost = "h{number % hosts}"\ndo = [\n'
+            f'  {{ write = "/data/{number}", size = "1 MB" }},\n'
+            f'  {{ repeat = {reads}, do = [ {{ read = "/data/{number}", offset = "0 B", '
+            'size = "4 KiB" } ] },\n]\n'
+        )
+    return pc.Scenario.from_toml(table)
+
+
+@pytest.mark.parametrize("hosts", [1, 3])
+def test_of_many_operations_the_slowest_have_rows_by_themselves(hosts):
+    scenario = readers(hosts, 66_666)  # with the writes, one more than 200,000
+    chosen, few = (pc.simulate(scenario, record=record) for record in ("auto", "histogram"))
+    assert (len(chosen.operations), chosen.has_all_operations) == (100, False)
+    assert chosen.latency["count"].sum() == 200_001
+    for table in ("operations", "parts", "latency", "rates"):
+        assert getattr(chosen, table).to_dict() == getattr(few, table).to_dict()
+    assert pc.simulate(readers(hosts, 66_665), record="auto").has_all_operations
+
+
 def test_rates_hold_all_bytes(whole):
     rates = whole.rates
     for process in ("writer1", "reader"):
@@ -108,7 +136,9 @@ def test_the_same_seed_gives_the_same_bytes(scenario):
 
 
 def test_a_wrong_word_is_refused(scenario):
-    with pytest.raises(ScenarioError, match='record="some" is none of "all", "slow:TIME" and "histogram"'):
+    with pytest.raises(
+        ScenarioError, match='record="some" is none of "all", "auto", "slow:TIME" and "histogram"'
+    ):
         pc.simulate(scenario, record="some")
     with pytest.raises(ScenarioError, match="does not start with a finite number"):
         pc.simulate(scenario, record="slow:soon")

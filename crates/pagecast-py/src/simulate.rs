@@ -65,16 +65,17 @@ pub fn simulate(
     Ok(Result { data, model, options, machine_hash, seed, origin, wall_s, summary: OnceLock::new() })
 }
 
-/// Reads "all", "histogram", or "slow:" and a time.
+/// Reads "all", "auto", "histogram", or "slow:" and a time.
 pub fn record_of(text: &str) -> PyResult<Record> {
     match text.split_once(':') {
         Some(("slow", least)) => Nanos::parse(least.trim()).map(Record::Slow).map_err(|error| {
             ScenarioError::new_err(format!("record=\"{text}\": {error}; write for example \"slow:10ms\""))
         }),
         None if text == "all" => Ok(Record::All),
+        None if text == "auto" => Ok(Record::Auto),
         None if text == "histogram" => Ok(Record::Histogram),
         _ => Err(ScenarioError::new_err(format!(
-            "record=\"{text}\" is none of \"all\", \"slow:TIME\" and \"histogram\"; write for example \"slow:10ms\""
+            "record=\"{text}\" is none of \"all\", \"auto\", \"slow:TIME\" and \"histogram\"; write for example \"slow:10ms\""
         ))),
     }
 }

@@ -43,10 +43,11 @@ __all__ = ["command"]
 @click.option(
     "--record",
     type=options.Text(),
-    default="all",
+    default="auto",
     show_default=True,
     metavar="WHICH",
-    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+    help="Operations to keep a row of: all, slow:10ms, histogram (the 100 slowest), or auto: all up to "
+    "200,000, of more the 100 slowest. All are counted.",
 )
 @options.as_json
 @options.results
@@ -124,13 +125,15 @@ def _tell(plan: "Plan", directory: Path) -> None:
     prepared, written, space, memory = map(
         format_bytes, (plan.prepared_bytes, plan.written_bytes, plan.space_bytes, plan.memory_bytes)
     )
+    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
+    taken = f"{space} of disk at most ({free} free)"
     if plan.is_open_ended:
         written = "as much as they can in their time"
-    free, available = map(format_bytes, (place["free_bytes"], place["available_bytes"]))
+        taken = f"they are stopped when they have taken all but a twentieth of the disk ({free} free)"
     click.echo(
         f"On {place['file_system']}, in a folder of {shown(directory)}: "
         f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
-        f"{space} of disk at most ({free} free), {memory} of memory ({available} available).",
+        f"{taken}, {memory} of memory ({available} available).",
         err=True,
     )
     for caution in cautions(place):

@@ -39,10 +39,11 @@ __all__ = ["command"]
 @click.option(
     "--record",
     type=options.Text(),
-    default="all",
+    default="auto",
     show_default=True,
     metavar="WHICH",
-    help="Operations to keep a row of: all, slow:10ms, or histogram (the 100 slowest). All are counted.",
+    help="Operations to keep a row of: all, slow:10ms, histogram (the 100 slowest), or auto: all up to "
+    "200,000, of more the 100 slowest. All are counted.",
 )
 @click.option(
     "--slowest",
@@ -106,7 +107,7 @@ def command(
 
         check_directory(out, replace=force, remedy="choose another name or add --force")
     if fio_json is not None:
-        check_job_file(scenario, record)
+        record = record_of_report(scenario, record)
     loaded = options.load_scenario(scenario, overrides, machine, reading)
     models = models or tuple(loaded.models)
     if fio_json is not None and len(set(models)) > 1:
@@ -125,6 +126,8 @@ def command(
     if as_json:
         for line in of_forecasts(loaded, results):
             click.echo(f"Note: {line}", err=True)
+        if not all(result.has_all_operations for result in results):
+            click.echo("Note: not every operation has a row; --record all keeps one of each", err=True)
         click.echo(json.dumps(to_json(results), ensure_ascii=False, allow_nan=False))
         return
     from pagecast.cli.summary import print_summary
@@ -178,13 +181,16 @@ def save(results: list[Result], out: Path, *, force: bool) -> None:
         save_results(results, folder, begin=lambda model: progress.begin(f"writing {shown(out / model)}"))
 
 
-def check_job_file(job_file: Path, record: str) -> None:
-    """Refuse a report in fio's form of what is no fio job, before anything is simulated."""
-    from pagecast.fio import check_job_file
+def record_of_report(job_file: Path, record: str) -> str:
+    """Refuse a report in fio's form of what is no fio job, before all else; give the rows that it needs."""
+    from pagecast.fio import check_job_file, needs_rows
 
     if str(job_file) == "-":
         raise click.UsageError("--fio-json needs the job file itself; name it instead of -")
+    if record == "auto" and needs_rows(job_file):
+        return "all"
     check_job_file(job_file, has_all_operations=record == "all")
+    return record
 
 
 def save_fio_json(result: Result, job_file: Path, out: Path) -> None:

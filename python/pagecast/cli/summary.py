@@ -50,7 +50,9 @@ def print_summary(
     if lines := list(_left_out(len(operations) - len(rows), operations.hidden)):
         print_plain("\n".join(lines) + "\n", console)
     if not all(result.has_all_operations for result in results):
-        print_plain("Only slow operations have rows, as --record asks; all others count below.\n", console)
+        print_plain(
+            "Only slow operations have rows; --record all gives each one. Below, all count.\n", console
+        )
     are_together = any(row.count() > 1 for row in rows)
     for table in repeated_tables(console.width, results, are_together=are_together):
         print_plain(table, console)

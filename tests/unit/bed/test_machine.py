@@ -24,6 +24,7 @@ vm.min_free_kbytes = 45056
 queue/nr_requests 64
 queue/max_sectors_kb 124
 queue/wbt_lat_usec 2000
+queue/scheduler [none] bfq
 """
 MADE = Made(
     bed="guest",
@@ -53,14 +54,14 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
     path.write_text(text)
     pc.load_machine(path)
     for line in (
-        'size = "2048 MiB"', 'read = "100 MiB/s"', 'latency = "100000 ns"', 'write_latency = "100000 ns"',
-        'limit_interval = "20 ms"', "nr_requests = 64", "max_sectors_kb = 124", 'sharing = "total"',
+        'size = "2048 MiB"', 'read = "104855000 B/s"', 'latency = "100000 ns"', 'write_latency = "100000 ns"',
+        'limit_interval = "20 ms"', 'service = "100000 ns"', 'scheduler = "none"', "nr_requests = 64",
+        "max_sectors_kb = 124", 'sharing = "total"',
     ):  # fmt: skip
         assert line in text
-    assert "service" not in text
     ordered = replace(MADE, disk="null", null=NullDisk(submit_queues=2), scheduler="bfq")
     assert name_of(ordered, PLATFORM) == "guest612-null-queues2-bfq-2g"
-    text = machine_of(ordered, PLATFORM)
+    text = machine_of(ordered, PLATFORM.replace("[none] bfq", "none [bfq]"))
     path.write_text(text)
     pc.load_machine(path)
     for line in ('service = "100000 ns"', "hw_queue_depth = 128", 'scheduler = "bfq"', "cost.page_writeback"):

@@ -129,8 +129,11 @@ def test_a_request_takes_what_is_beside_the_call_and_its_bytes():
     )  # fmt: skip
     recording = Recording(case="m_disk", repetition=1, calls=tuple(calls), looks=(), **nothing)
     disk = {"read": "409600000 B/s", "write": "409600000 B/s"}
-    found = latencies([recording], "ssd", disk, call_s=1e-6)
+    found = latencies([recording], "ssd", disk, call_s=1e-6, copy_bytes_per_s=4.096e9)
     assert found == {"disk.ssd.latency": "139000 ns", "disk.ssd.write_latency": "109000 ns"}
-    limited = latencies([recording], "ssd", disk | {"burst": "20 ms"}, call_s=1e-6)
+    limited = latencies([recording], "ssd", disk | {"burst": "20 ms"}, call_s=1e-6, copy_bytes_per_s=4.096e9)
     assert limited["disk.ssd.latency"] == "149000 ns"
-    assert latencies([], "ssd", disk, call_s=0.0) == {}
+    by_requests = disk | {"limit_interval": "20 ms", "service": "100 us"}
+    found = latencies([recording], "ssd", by_requests, call_s=1e-6, copy_bytes_per_s=4.096e9)
+    assert found == {"disk.ssd.service": "132000 ns"}, "149 and 119 us, less a call and the copy"
+    assert latencies([], "ssd", disk, call_s=0.0, copy_bytes_per_s=1e9) == {}

@@ -14,7 +14,7 @@ use super::twins::Twins;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::machine::{Link, Machine, Mount, MountSource};
-use crate::result::{Merger, Record, SimulationResult};
+use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
 use crate::stop;
 use crate::workload::{InitialFile, Process, Slots};
@@ -40,19 +40,14 @@ pub(super) fn simulate<N: Network>(
     let parts = split(scenario, &groups);
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
-    let mut whole = Merger::new(names, processes);
+    let mut whole = Merger::new(names, processes, settings.record);
     let twins = Twins::of(&parts, model, &settings);
     let firsts: Vec<&Part> = twins.firsts.iter().map(|&at| &parts[at]).collect();
     let mut results = Results::new(&twins);
     threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
         results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
-    let mut whole = whole.finish();
-    if settings.record == Record::Histogram {
-        whole.operations.keep_longest(Record::SLOWEST);
-        whole.keep_waits_of_rows();
-    }
-    Ok(SimulationResult { slots: slots_of(scenario), ..whole })
+    Ok(SimulationResult { slots: slots_of(scenario), ..whole.finish() })
 }
 
 fn slots_of(scenario: &Scenario) -> Vec<Option<u32>> {

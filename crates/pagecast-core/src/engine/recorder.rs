@@ -87,7 +87,7 @@ impl Recorder {
         let is_part = hosts_in_all > hosts.len();
         let timelines = hosts.iter().map(|_| Timeline::new(limit)).collect();
         let mut result = SimulationResult { hosts, processes, ..SimulationResult::default() };
-        result.counted.is_all = record != Record::All;
+        result.counted.is_all = record.counts();
         Self {
             result,
             paths: FxHashMap::default(),
@@ -149,10 +149,14 @@ impl Recorder {
     pub(super) fn operation(&mut self, ended: &Ended<'_>) -> bool {
         let parts = &ended.outcome.parts;
         assert_eq!(parts.total(), ended.end - ended.start, "the parts of a {} add up", ended.operation);
+        if self.record == Record::Auto && self.result.operations.end.len() == Record::MANY {
+            self.result.count_rows();
+            self.record = Record::Histogram;
+        }
         let path = self.path(ended.path);
         let duration = ended.end - ended.start;
         let has_calls = self.result.counted.by_calls.contains(&(ended.process, ended.index));
-        if self.record != Record::All && !has_calls {
+        if self.record.counts() && !has_calls {
             let key = (ended.process, path, ended.operation);
             self.result.counted.summary.add(key, (ended.start, ended.end), ended.bytes, parts);
         }

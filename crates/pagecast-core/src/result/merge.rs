@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::at_risk::AtRiskTable;
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
+use super::record::Record;
 use super::tables::{BlockTable, CgroupTable, EventTable, FileTable, OperationTable, SimulationResult};
 use super::timeline::TimelineTable;
 use super::waits::WaitTable;
@@ -16,6 +17,7 @@ use crate::units::Nanos;
 pub(crate) struct Merger {
     result: SimulationResult,
     paths: FxHashMap<Arc<str>, u32>,
+    record: Record,
 }
 
 /// Returns the index in the whole for one in the part; none stays none.
@@ -25,9 +27,9 @@ fn of_whole(map: &[u32], index: u32) -> u32 {
 
 impl Merger {
     /// An empty result of all these hosts and processes.
-    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>) -> Self {
+    pub(crate) fn new(hosts: Vec<String>, processes: Vec<Arc<str>>, record: Record) -> Self {
         let result = SimulationResult { hosts, processes, ..SimulationResult::default() };
-        Self { result, paths: FxHashMap::default() }
+        Self { result, paths: FxHashMap::default(), record }
     }
 
     fn path(&mut self, path: &Arc<str>) -> u32 {
@@ -40,7 +42,8 @@ impl Merger {
     }
 
     /// Adds the result of a group; `hosts` and `processes` give its indices in the whole.
-    pub(crate) fn add(&mut self, result: SimulationResult, hosts: &[u32], processes: &[u32]) {
+    pub(crate) fn add(&mut self, mut result: SimulationResult, hosts: &[u32], processes: &[u32]) {
+        self.choose_rows(&mut result);
         let paths: Vec<u32> = result.paths.iter().map(|path| self.path(path)).collect();
         let whole = &mut self.result;
         whole.end = whole.end.max(result.end);
@@ -87,9 +90,25 @@ impl Merger {
         whole.cgroups.levels.extend(levels);
     }
 
+    /// Under [`Record::Auto`] the groups together have rows of all operations, or none has.
+    fn choose_rows(&mut self, group: &mut SimulationResult) {
+        let rows = self.result.operations.end.len() + group.operations.end.len();
+        if self.record == Record::Auto && (group.counted.is_all || rows > Record::MANY) {
+            self.record = Record::Histogram;
+            self.result.operations.sort();
+            self.result.count_rows();
+        }
+        if self.record == Record::Histogram {
+            group.count_rows();
+        }
+    }
+
     /// Returns everything, in the order of one run.
     pub(crate) fn finish(mut self) -> SimulationResult {
         self.result.operations.sort();
+        if self.record == Record::Histogram {
+            self.result.operations.keep_longest(Record::SLOWEST);
+        }
         self.result.keep_waits_of_rows();
         sort_timeline(&mut self.result.timeline);
         sort_bdi(&mut self.result.bdi);
@@ -331,7 +350,7 @@ mod tests {
 
     #[test]
     fn events_of_many_groups_are_cut_now_and_then() {
-        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new());
+        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new(), Record::All);
         let kept = [(); 6].map(|()| {
             whole.add(group(EventTable::LIMIT, 0), &[0], &[]);
             whole.result.events.time.len() / EventTable::LIMIT
@@ -342,7 +361,7 @@ mod tests {
 
     #[test]
     fn events_that_groups_have_left_out_add_up() {
-        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new());
+        let mut whole = Merger::new(vec!["host".to_owned()], Vec::new(), Record::All);
         whole.add(group(1, 3), &[0], &[]);
         whole.add(group(1, 4), &[0], &[]);
         let events = whole.finish().events;

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::latency::{Latencies, LatencyKey};
 use super::parts::Parts;
 use super::rates::Rates;
+use super::record::Record;
 use super::tables::SimulationResult;
 use crate::units::Nanos;
 
@@ -71,5 +72,15 @@ impl SimulationResult {
             summary.add(key, (table.start[row], table.end[row]), table.bytes[row], &table.parts.get(row));
         }
         summary
+    }
+
+    /// Counts all operations that have rows, and keeps rows of the slowest alone, as if the run had begun with [`Record::Histogram`].
+    pub(crate) fn count_rows(&mut self) {
+        if !self.counted.is_all {
+            self.counted.summary = self.summary();
+            self.counted.is_all = true;
+        }
+        self.operations.keep_longest(Record::SLOWEST);
+        self.keep_waits_of_rows();
     }
 }

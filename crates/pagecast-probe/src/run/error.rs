@@ -1,10 +1,11 @@
 //! Names the reasons why a scenario cannot be run, or could not go on.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::error::{Blame, SimulationError};
-use pagecast_core::units::Nanos;
+use pagecast_core::units::{Bytes, Nanos};
 
 use crate::error::ProbeError;
 use crate::watch::Interrupted;
@@ -29,9 +30,9 @@ pub enum RunError {
     )]
     NoMemory {
         /// At a time, at most.
-        needed: pagecast_core::units::Bytes,
+        needed: Bytes,
         /// The memory that the machine, or our cgroup, can give without swapping.
-        available: pagecast_core::units::Bytes,
+        available: Bytes,
     },
     /// More files would be open than a process may have.
     #[error(
@@ -65,6 +66,21 @@ pub enum RunError {
         path: Option<Arc<str>>,
         /// The kernel's error.
         source: io::Error,
+    },
+    /// Programs whose needs are not known have taken nearly all of the disk.
+    #[error(
+        "{}: stopped {at} after the start, as the programs had left {left} of the {free} that were free; give them less time, or let them write over what they have written",
+        path.display()
+    )]
+    DiskTaken {
+        /// Where the folder is.
+        path: PathBuf,
+        /// The time of the run.
+        at: Nanos,
+        /// What is left for others.
+        left: Bytes,
+        /// What was free at its start.
+        free: Bytes,
     },
     /// A thread that could not be started.
     #[error(

@@ -39,7 +39,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, Scope};
 
 use pagecast_core::error::SimulationError;
-use pagecast_core::result::Record;
 use pagecast_core::result::{Counted, SimulationResult};
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::Beside;
@@ -78,6 +77,8 @@ const LEAD: Nanos = Nanos(10_000_000);
 const PATIENCE: Nanos = Nanos(1_000_000_000);
 /// A thread does little more than system calls.
 const STACK: usize = 256 << 10;
+/// Programs whose needs are not known leave this part of the free disk to others.
+const LEFT_PART: u64 = 20;
 /// The open files of the rest of this process.
 const OTHER_FILES: u64 = 100;
 
@@ -245,6 +246,7 @@ fn run_threads(
     let runners = (0..processes).map(|at| Runner::new(shared, at)).collect::<Result<Vec<_>, _>>();
     let failure = Mutex::new(None);
     let is_over = AtomicBool::new(false);
+    let mut taken = None;
     let mut is_interrupted = false;
     let ran = thread::scope(|scope| -> Result<_, RunError> {
         let (sender, ended) = channel::<()>();
@@ -277,21 +279,18 @@ fn run_threads(
             no_thread(error)
         })?;
         gate.open(zero);
-        is_interrupted = wait_for_end(scope, shared, &ended, zero, watch);
+        let room = plan.is_open_ended().then(|| shared.io.space().map(|space| space.free)).transpose()?;
+        (is_interrupted, taken) = wait_for_end(scope, shared, &ended, (zero, room), watch);
         is_over.store(true, Ordering::Release);
-        let is_all = plan.record != Record::All;
-        let counted = Counted { is_all, ..Counted::default() };
         let mut end = Nanos::ZERO;
-        let (mut rows, mut calls, mut counted) = (Vec::new(), Vec::new(), counted);
+        let (mut recorded, mut calls) = (Vec::new(), Vec::new());
         for thread in threads {
             let done = thread.join().expect("a process does not panic");
             end = end.max(done.end);
-            rows.push(done.rows);
+            recorded.push(done.recorded);
             calls.extend(done.calls);
-            counted.summary.add_all(done.counted.summary);
-            counted.by_calls.extend(done.counted.by_calls);
         }
-        record::slowest_of_all(plan.record, &mut rows);
+        let (rows, counted) = record::together(plan.record, recorded);
         Ok(Ran {
             zero,
             end,
@@ -304,6 +303,9 @@ fn run_threads(
     if is_interrupted {
         return Err(ProbeError::Interrupted.into());
     }
+    if let Some(taken) = taken {
+        return Err(taken);
+    }
     if let Some(error) = failure.into_inner().expect("nobody panics while he holds the lock") {
         return Err(error);
     }
@@ -314,15 +316,16 @@ fn run_threads(
     Ok(ran)
 }
 
-/// Waits until all threads have ended. When somebody stops them, or one has failed, their calls are broken off. Whether somebody did.
+/// Waits until all threads have ended. When somebody stops them, one has failed, or they have taken nearly all of the `room` that is watched, their
+/// calls are broken off. Returns whether somebody did, and the trouble with the room.
 fn wait_for_end<'a: 'scope, 'scope>(
     scope: &'scope Scope<'scope, '_>,
     shared: &Shared<'a, Folder>,
     ended: &Receiver<()>,
-    zero: Nanos,
+    (zero, room): (Nanos, Option<Bytes>),
     watch: &mut Watcher<'_>,
-) -> bool {
-    let (mut is_interrupted, mut stopped) = (false, None);
+) -> (bool, Option<RunError>) {
+    let (mut is_interrupted, mut taken, mut stopped) = (false, None, None);
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(LOOK_PERIOD) {
         let now = shared.io.now();
         let (stage, since) = match stopped {
@@ -334,12 +337,26 @@ fn wait_for_end<'a: 'scope, 'scope>(
             is_interrupted = true;
             shared.gate.halt();
         }
+        if taken.is_none()
+            && let Some(free) = room
+            && let Ok(space) = shared.io.space()
+            && is_taken(space.free, free)
+        {
+            let (path, at) = (shared.io.path().to_owned(), now.saturating_sub(zero));
+            taken = Some(RunError::DiskTaken { path, at, left: space.free, free });
+            shared.gate.halt();
+        }
         if shared.gate.is_stopped() && stopped.is_none() {
             stopped = Some(now);
             break_off(scope, shared.in_use, shared.io);
         }
     }
-    is_interrupted
+    (is_interrupted, taken)
+}
+
+/// True if so little is left of a disk that had so much free.
+fn is_taken(left: Bytes, free: Bytes) -> bool {
+    left.0 < free.0 / LEFT_PART
 }
 
 /// What is in memory of every file that is there.

@@ -1,7 +1,7 @@
 //! Computes the disk, memory and open files that a run needs: upper bounds, found by going through each program alone.
 //!
 //! A file that one process removes or cuts for another is not subtracted. So a run that fits may be refused in rare cases, and one that
-//! does not fit is not begun.
+//! does not fit is not begun. The growth of files of a process that was not surveyed to its end is left out: the run watches the disk.
 
 use std::sync::Arc;
 
@@ -35,7 +35,11 @@ impl Needs {
         Self {
             prepared: Bytes(initial + dirty),
             written: Bytes(surveys().fold(0, |sum, survey| sum.saturating_add(survey.written))),
-            space: Bytes(surveys().fold(initial, |sum, survey| sum.saturating_add(survey.growth))),
+            space: Bytes(
+                surveys()
+                    .filter(|survey| !survey.is_open_ended)
+                    .fold(initial, |sum, survey| sum.saturating_add(survey.growth)),
+            ),
             // All buffers are there before time 0.
             memory: Bytes((at_a_time(processes, &peaks) + buffers).saturating_add(noted)),
             open_files: surveys().map(|survey| survey.open_files).sum(),
@@ -75,7 +79,7 @@ mod tests {
     use super::super::testing::{file, job, plan, process, read, write};
     use super::*;
     use crate::residency::page_size;
-    use pagecast_core::workload::{Action, Buffer, CopyBy};
+    use pagecast_core::workload::{Action, Buffer, CopyBy, Operation};
 
     fn allocate(bytes: u64) -> Action {
         Action::Allocate { bytes: Bytes(bytes) }
@@ -100,6 +104,15 @@ mod tests {
         };
         let plan = plan(&[file("/data/f", 1000)], &[process("p", &[], &[over, write("/data/f", 50, None)])]);
         assert_eq!(plan.space(), Bytes(1050));
+    }
+
+    #[test]
+    fn files_of_a_program_that_was_not_surveyed_to_its_end_are_no_need() {
+        let append = || Operation::from(write("/data/log", 1 << 30, None));
+        let mut endless = process("endless", &[], &[]);
+        endless.program = Arc::new(move || std::iter::repeat_with(append));
+        let plan = plan(&[], &[endless, process("other", &[], &[write("/data/f", 1000, None)])]);
+        assert_eq!((plan.space(), plan.is_open_ended()), (Bytes(1000), true));
     }
 
     #[test]

@@ -17,7 +17,6 @@ mod tests;
 
 use std::num::NonZero;
 
-use pagecast_core::result::Counted;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Beside, Buffer, OpenFlag};
 use rustc_hash::FxHashMap;
@@ -89,10 +88,9 @@ pub(super) struct Runner<'a, I: Streams> {
 
 /// What a process has done.
 pub(super) struct Finished {
-    pub rows: Vec<Row>,
+    /// Operations, in the order of the program.
+    pub recorded: Recorded,
     pub calls: Vec<CallRow>,
-    /// The calls of patterns, by kind, and operations if not all have rows.
-    pub counted: Counted,
     pub end: Nanos,
 }
 
@@ -469,10 +467,10 @@ impl<'a, I: Streams> Runner<'a, I> {
     }
 
     /// What the process has done.
-    pub fn into_done(self) -> Finished {
-        let (rows, counted) = self.recorded.in_order();
-        let calls = self.calls.rows(self.at as u32, &rows, self.zero);
-        Finished { rows, calls, counted, end: self.end }
+    pub fn into_done(mut self) -> Finished {
+        self.recorded.rows.sort_unstable_by_key(|row| row.index);
+        let calls = self.calls.rows(self.at as u32, &self.recorded.rows, self.zero);
+        Finished { recorded: self.recorded, calls, end: self.end }
     }
 
     fn length(&self, step: &Step, handle: &Handle<I::File>) -> Result<u64, Halt> {

@@ -20,8 +20,12 @@ pub(super) struct Recorded {
 impl Recorded {
     /// With room for so many operations.
     pub fn new(process: usize, record: Record, room: usize) -> Self {
-        let room = if record == Record::All { room } else { 0 };
-        let counted = Counted { is_all: record != Record::All, ..Counted::default() };
+        let room = match record {
+            Record::All => room,
+            Record::Auto => room.min(Record::MANY),
+            Record::Slow(_) | Record::Histogram => 0,
+        };
+        let counted = Counted { is_all: record.counts(), ..Counted::default() };
         Self {
             process: process as u32,
             record,
@@ -33,8 +37,11 @@ impl Recorded {
 
     /// An operation has ended.
     pub fn add(&mut self, row: Row) {
+        if self.record == Record::Auto && self.rows.len() == Record::MANY {
+            self.count_rows();
+        }
         let duration = row.end - row.start;
-        if self.record != Record::All && !self.counted.by_calls.contains(&(self.process, row.index)) {
+        if self.record.counts() && !self.counted.by_calls.contains(&(self.process, row.index)) {
             let key = (self.process, row.file, row.operation);
             self.counted.summary.add(key, (row.start, row.end), row.bytes, &row.parts());
         }
@@ -49,11 +56,38 @@ impl Recorded {
         self.rows.push(row);
     }
 
-    /// The rows in the order of the program.
-    pub fn in_order(mut self) -> (Vec<Row>, Counted) {
+    /// Counts all operations that have rows, and keeps the slowest alone.
+    fn count_rows(&mut self) {
+        self.record = Record::Histogram;
+        self.counted.is_all = true;
+        for row in &self.rows {
+            if !self.counted.by_calls.contains(&(self.process, row.index)) {
+                let key = (self.process, row.file, row.operation);
+                self.counted.summary.add(key, (row.start, row.end), row.bytes, &row.parts());
+            }
+        }
+        keep_slowest(&mut self.rows);
         self.rows.sort_unstable_by_key(|row| row.index);
-        (self.rows, self.counted)
     }
+}
+
+/// The rows of all processes, and what was counted; under [`Record::Auto`] all operations have rows, or only the slowest of all.
+pub(super) fn together(record: Record, of_processes: Vec<Recorded>) -> (Vec<Vec<Row>>, Counted) {
+    let rows: usize = of_processes.iter().map(|each| each.rows.len()).sum();
+    let is_more = rows > Record::MANY || of_processes.iter().any(|each| each.counted.is_all);
+    let record = if record == Record::Auto && is_more { Record::Histogram } else { record };
+    let mut counted = Counted { is_all: record.counts(), ..Counted::default() };
+    let mut all_rows = Vec::new();
+    for mut each in of_processes {
+        if record == Record::Histogram && !each.counted.is_all {
+            each.count_rows();
+        }
+        all_rows.push(each.rows);
+        counted.summary.add_all(each.counted.summary);
+        counted.by_calls.extend(each.counted.by_calls);
+    }
+    slowest_of_all(record, &mut all_rows);
+    (all_rows, counted)
 }
 
 /// Keeps the slowest operations, at most [`Record::SLOWEST`]; gives how long the fastest of them took.
@@ -64,7 +98,7 @@ fn keep_slowest(rows: &mut Vec<Row>) -> Nanos {
 }
 
 /// Of all processes, the slowest operations if only those are to have rows.
-pub(super) fn slowest_of_all(record: Record, of_processes: &mut [Vec<Row>]) {
+fn slowest_of_all(record: Record, of_processes: &mut [Vec<Row>]) {
     if record != Record::Histogram {
         return;
     }
@@ -100,7 +134,7 @@ mod tests {
 
     #[test]
     fn rows_of_the_slowest_are_kept_and_all_are_counted() {
-        let (rows, counted) = recorded(Record::Histogram, 10_000).in_order();
+        let Recorded { rows, counted, .. } = recorded(Record::Histogram, 10_000);
         assert!(rows.len() <= 2 * Record::SLOWEST + 1);
         let latency = counted.summary.latency.rows(&["/data/f".into()]);
         assert_eq!((latency[0].1.count, latency[0].1.bytes), (10_000, 70_000));
@@ -115,9 +149,29 @@ mod tests {
 
     #[test]
     fn slow_operations_have_rows_and_without_a_choice_all_have() {
-        let (slow, _) = recorded(Record::Slow(Nanos(500)), 1002).in_order();
-        assert_eq!(slow.len(), 2);
-        let (all, counted) = recorded(Record::All, 1002).in_order();
-        assert_eq!((all.len(), counted.is_all), (1002, false));
+        assert_eq!(recorded(Record::Slow(Nanos(500)), 1002).rows.len(), 2);
+        for record in [Record::All, Record::Auto] {
+            let all = recorded(record, 1002);
+            assert_eq!((all.rows.len(), all.counted.is_all), (1002, false));
+        }
+    }
+
+    #[test]
+    fn of_too_many_operations_the_slowest_have_rows_whichever_process_had_them() {
+        let latency = |counted: &Counted| {
+            let one = counted.summary.latency.rows(&["/data/f".into()])[0].1.clone();
+            (one.count, one.bytes, one.quantile(0.5), one.quantile(0.99))
+        };
+        let many = Record::MANY as u32;
+        for sizes in [vec![many + 1], vec![many, 1], vec![10, many + 1]] {
+            let each = |record| sizes.iter().map(|&size| recorded(record, size)).collect();
+            let (rows, counted) = together(Record::Auto, each(Record::Auto));
+            let (_, wanted) = together(Record::Histogram, each(Record::Histogram));
+            assert_eq!(rows.iter().map(Vec::len).sum::<usize>(), Record::SLOWEST);
+            assert!(counted.is_all);
+            assert_eq!(latency(&counted), latency(&wanted));
+        }
+        let (rows, counted) = together(Record::Auto, vec![recorded(Record::Auto, many)]);
+        assert_eq!((rows[0].len(), counted.is_all), (Record::MANY, false));
     }
 }

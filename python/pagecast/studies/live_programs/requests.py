@@ -1,11 +1,13 @@
-"""Calibrates the latency of a disk by the case m_disk: requests of 4 KiB past the page cache, one at a time.
+"""Calibrates the time of a disk's requests by the case m_disk: 4 KiB past the page cache, one at a time.
 
 What a request takes beside the call and its bytes is the device's time and the processor's for submitting and
-ending it. Means over all calls, as a row of the recording sums several up.
+ending it. Means over all calls, as a row of the recording sums several up. A disk that serves requests
+(`service`) has one time for both directions, the mean of the two.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from statistics import mean
 from typing import Any, Final
 
 from pagecast._core import parse_bytes
@@ -19,10 +21,17 @@ CASE: Final = "m_disk"
 BLOCK: Final = 4096
 
 KEYS: Final = {"read": "latency", "write": "write_latency"}
+SERVICE: Final = "service"
+"""Its preparation by the processor is one more call."""
 
 
 def latencies(
-    recordings: Iterable[Recording], disk: str, described: Mapping[str, Any], *, call_s: float
+    recordings: Iterable[Recording],
+    disk: str,
+    described: Mapping[str, Any],
+    *,
+    call_s: float,
+    copy_bytes_per_s: float,
 ) -> dict[str, str]:
     """Give the keys of a machine that m_disk tells; nothing if it was not recorded.
 
@@ -36,6 +45,8 @@ def latencies(
         The table of that disk.
     call_s : float
         What a call takes without a request.
+    copy_bytes_per_s : float
+        Rate at which a disk in memory that serves requests copies their bytes.
     """
     seconds: dict[str, list[float]] = defaultdict(list)
     for recording in recordings:
@@ -49,9 +60,10 @@ def latencies(
     for kind, key in KEYS.items():
         if seconds[kind]:
             bytes_s = 0.0 if is_limited else BLOCK / parse_bytes(described[kind].removesuffix("/s"))
-            latency_s = max(min(seconds[kind]) - call_s - bytes_s, 0.0)
-            found[f"disk.{disk}.{key}"] = f"{1e9 * latency_s:.0f} ns"
-    return found
+            found[key] = max(min(seconds[kind]) - call_s - bytes_s, 0.0)
+    if found and not described.get("service", "0 ns").startswith("0 "):
+        found = {SERVICE: max(mean(found.values()) - call_s - is_limited * BLOCK / copy_bytes_per_s, 0.0)}
+    return {f"disk.{disk}.{key}": f"{1e9 * time_s:.0f} ns" for key, time_s in found.items()}
 
 
 def _calls(recording: Recording) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from pagecast._core import parse_bytes
 from pagecast.api import simulate
 from pagecast.calibration.fits import limit_share
 from pagecast.comparison import machines
@@ -87,7 +88,13 @@ class _Known:
         found = calibration.calibrate(platform.recordings.values(), share=share)
         call_s = 0.0 if found.costs is None else found.costs.call_s
         disk = machines.disk_of(self._host)
-        of_disk = latencies(platform.recordings.values(), disk, described["disk"][disk], call_s=call_s)
+        of_disk = latencies(
+            platform.recordings.values(),
+            disk,
+            described["disk"][disk],
+            call_s=call_s,
+            copy_bytes_per_s=parse_bytes(described["memory"]["write"].removesuffix("/s")),
+        )
         self.values = found.values() | of_disk
 
     def fio(self, run: FioRun, model: str) -> Iterator[FioPoint]:

@@ -115,6 +115,7 @@ impl Kernel {
         }
         // Rates need the dirty level after submission and the writers that have begun; caps need the rates.
         self.write_back.balance_dirty_pages(&self.pages, &self.block, &self.tasks, now);
+        self.write_back.check_tasks(&mut self.tasks, self.pages.dirty().total() / PAGE, now);
         if !self.clock.is_put_off {
             set_caps(&mut self.context(now, out));
         }
@@ -149,6 +150,8 @@ impl Kernel {
         let survey = self.caps.survey(&self.pages, &self.write_back, &self.tasks);
         let slopes = Slopes { written: self.block.write_rate(), ..survey.slopes };
         let mut next = earlier(survey.busy_until, next_update(&self.write_back, now));
+        next = earlier(next, self.caps.turns.next());
+        next = earlier(next, survey.check.map(|seconds| look_after(now, seconds, 0.0)));
         next = earlier(earlier(next, self.ext4.next_commit()), self.block.next_completion());
         next = earlier(next, self.ext4.btrfs.next_commit());
         next = earlier(next, self.write_back.next_stats_flush(&self.block, &self.tasks));

@@ -292,7 +292,7 @@ impl Policy for Kernel {
         // New rates change no level. They change the time of the next threshold, and the tasks' need of processors.
         if progress.is_empty() {
             self.control_at_last(now, out);
-        } else if self.caps.has_share_changed(&self.tasks) {
+        } else if self.caps.has_share_changed(&mut self.tasks, now) {
             self.control(now, out);
         }
         self.check();

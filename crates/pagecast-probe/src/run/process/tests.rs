@@ -6,7 +6,7 @@ use crate::io::mock::{Costs, Mock};
 use crate::run::error::RunError;
 use crate::run::plan::Job;
 use crate::run::testing::{file, job, process, read, write};
-use pagecast_core::result::Part;
+use pagecast_core::result::{Counted, Part};
 use pagecast_core::workload::{
     AsyncBy, Beside, CopyBy, Fd, InitialFile, MapAdvice, MappedCall, OpenFlags, Operation, Order, Pattern,
     Process,
@@ -22,7 +22,7 @@ pub fn run(costs: Costs, files: &[InitialFile], actions: &[Action]) -> Result<Ve
 type Ran = (Vec<Row>, Vec<CallRow>, Counted);
 
 fn ran(done: Finished) -> Ran {
-    (done.rows, done.calls, done.counted)
+    (done.recorded.rows, done.calls, done.recorded.counted)
 }
 
 fn run_timed(
@@ -493,7 +493,7 @@ fn processes_of_one_table_share_descriptors_and_the_last_one_closes_them() {
     gate.open(mock.now());
     let run = |at| {
         let mut runner = Runner::new(&shared, at).unwrap();
-        runner.run().map(|()| runner.into_done().rows)
+        runner.run().map(|()| runner.into_done().recorded.rows)
     };
     run(0).unwrap();
     assert!(tables.get(0, Fd(3)).is_some(), "the other one may still use it");

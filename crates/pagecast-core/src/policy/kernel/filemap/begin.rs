@@ -2,10 +2,13 @@
 //!
 //! Ours: the kernel's call keeps its state on its stack. Calls without bytes of a file (`sync`, allocations) begin in the driver.
 
+use crate::policy::kernel::discretisation::PAUSES_ONE_BY_ONE;
 use crate::policy::kernel::filemap;
 use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::page_writeback::law::FIRST_POLL;
 use crate::policy::kernel::page_writeback::task_rate::folio_of;
 use crate::policy::kernel::readahead::readers::Readers;
+use crate::policy::kernel::tasks::checks::Checks;
 use crate::policy::kernel::tasks::credit::Credit;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Kind;
@@ -41,7 +44,7 @@ pub fn task_of(
     let wb = file.as_ref().map_or_else(WbId::default, |file| cx.write_back.wb_of(file));
     let stream = stream_of(cx.readers, request, kind, file.as_ref());
     let folio = folio_of(at.2, cx.config.rules.largest_folio);
-    let credit = credit_of(cx, request.operation, kind, (wb, folio), at.1);
+    let credit = credit_of(cx, request.operation, kind, at.1);
     let drops_behind = matches!(
         request.call,
         Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
@@ -56,21 +59,15 @@ pub fn task_of(
     task
 }
 
-/// Returns the credit of a process, with the debt that it may run into by a call of so many bytes.
-fn credit_of(
-    cx: &Context<'_>,
-    operation: OperationId,
-    kind: Kind,
-    (wb, folio): (WbId, u64),
-    bytes: Bytes,
-) -> Option<Credit> {
+/// Returns the credit of a process that begins a call of so many bytes. A short one takes its pauses one by one.
+fn credit_of(cx: &mut Context<'_>, operation: OperationId, kind: Kind, bytes: Bytes) -> Option<Credit> {
     let credit = cx.tasks.credits.get(&operation).copied();
-    let allowance = if kind == Kind::Write { cx.write_back.allowance(wb, folio, bytes) } else { 0.0 };
-    if allowance == 0.0 {
-        return credit.map(|credit| Credit { allowance, is_pausing: false, ..credit });
+    if kind != Kind::Write || bytes.0 > PAUSES_ONE_BY_ONE || !cx.write_back.pauses_one_by_one() {
+        return credit.map(|credit| Credit { checks: None, ..credit });
     }
+    cx.tasks.has_checks = true;
     let credit = credit.unwrap_or_else(|| Credit::new(cx.now));
-    Some(Credit { allowance, ..credit })
+    Some(Credit { checks: credit.checks.or(Some(Checks::new(FIRST_POLL))), ..credit })
 }
 
 /// Returns the open file that an operation reads. A server reads a file for all its clients through one, in chunks that do their own

@@ -12,6 +12,7 @@ use crate::policy::kernel::config::Config;
 use crate::policy::kernel::discretisation::LEAST_CHANGE;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::next_call::{Survey, survey_tasks};
+use crate::policy::kernel::model::turns::Turns;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
@@ -38,17 +39,22 @@ pub struct Caps {
     pub(super) surveyed: Cell<Option<(u64, Survey)>>,
     /// The part of a processor's time for a task that could use all of it.
     pub(super) processor_share: f64,
+    /// The turns of tasks whose operations are short.
+    pub turns: Turns,
     pub config: Arc<Config>,
 }
 
 impl Caps {
     pub fn new(config: &Arc<Config>) -> Self {
-        Self { caps_of: None, surveyed: Cell::new(None), processor_share: 1.0, config: config.clone() }
+        let (host, version) = (&config.host, config.host.kernel.version);
+        let turns = Turns::new(host.cores, host.kernel.hz, version);
+        let surveyed = Cell::new(None);
+        Self { caps_of: None, surveyed, processor_share: 1.0, turns, config: config.clone() }
     }
 
     /// True if no task has to share its processor.
     pub fn processor_share_is_whole(&self) -> bool {
-        self.processor_share == 1.0
+        self.processor_share == 1.0 && self.turns.next().is_none()
     }
 
     /// Returns the cap of a task; all tasks share whether memory is exhausted.
@@ -96,7 +102,8 @@ impl Caps {
     /// Returns the cap of a task if the law lets it do so much, or anything.
     fn cap_by_costs(&self, task: &Task, throttled: Option<f64>, cost: &PerByte) -> Option<(f64, Part)> {
         let part = if task.run == Run::Touch { Part::PageAllocation } else { Part::CpuCopy };
-        let own = task.shape.thread_rate(cost).map(|rate| self.processor_share * rate);
+        let processors = if task.has_processor { self.processor_share } else { 0.0 };
+        let own = task.shape.thread_rate(cost).map(|rate| processors * rate);
         match (throttled, task.shape.latency_rate()) {
             (Some(rate), _) if own.is_none_or(|own| rate < own) => Some((rate, Part::Throttled)),
             (_, Some(rate)) if own.is_none_or(|own| rate < own) => Some((rate, Part::DeviceRead)),
@@ -111,6 +118,7 @@ impl Caps {
         task.held_by == Some(Part::Throttled)
             && rate_of(&write_back.wbs, task) == Some(cap)
             && !has_credit(task)
+            && task.checks().is_none()
             && task.memcg == MemcgId::ROOT
             && self.is_far_below_pace(task, cap)
     }
@@ -217,7 +225,7 @@ pub fn let_go(cx: &mut Context<'_>, operation: OperationId, held_by: Option<Part
 pub fn set_caps(cx: &mut Context<'_>) {
     // Some have begun since.
     cx.pages.look_who_takes(cx.tasks);
-    cx.caps.share_processors(cx.tasks);
+    cx.caps.share_processors(cx.tasks, cx.now);
     let is_exhausted = cx.pages.is_exhausted();
     if !is_exhausted && cx.caps.do_caps_hold(cx.write_back, cx.tasks) {
         debug_assert!(

@@ -14,3 +14,4 @@ pub mod processors;
 pub mod run;
 pub mod settle;
 pub mod told;
+pub mod turns;

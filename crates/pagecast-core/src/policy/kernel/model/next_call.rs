@@ -10,7 +10,6 @@ use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::wb::Wb;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::tasks::cost::Run;
-use crate::policy::kernel::tasks::credit::is_pausing;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
@@ -36,7 +35,9 @@ pub struct Survey {
     pub slopes: Slopes,
     /// Seconds until the first task needs a look, if any.
     pub soonest: Option<f64>,
-    /// The first end of a request's preparation by a processor.
+    /// Seconds until the first check of a task that takes its pauses one by one, which is looked at in time.
+    pub check: Option<f64>,
+    /// The first end of a request's preparation by a processor, or of a pause.
     pub busy_until: Option<Nanos>,
     /// True if it is outdated a moment later: a credit is spent, a task waits for bytes to come.
     pub is_fleeting: bool,
@@ -52,6 +53,9 @@ impl Survey {
         }
         if task.busy_until.is_some() {
             self.busy_until = earlier(self.busy_until, task.busy_until);
+        }
+        if let Some(checks) = task.checks() {
+            self.busy_until = earlier(self.busy_until, checks.sleeps_until);
         }
     }
 
@@ -77,10 +81,12 @@ pub fn survey_tasks(pages: &Pages, write_back: &WriteBack, tasks: &Tasks) -> Sur
     let mut survey = Survey::default();
     for task in tasks.values() {
         survey.add(task);
+        if let Some(seconds) = write_back.until_check(task) {
+            survey.is_fleeting = true;
+            survey.check = Some(survey.check.map_or(seconds, |check| check.min(seconds)));
+        }
         let end_of_run_ahead = if task.runs_ahead() {
             write_back.until_credit_is_spent(task)
-        } else if is_pausing(task) {
-            task.credit.map(|credit| -credit.seconds)
         } else if task.run == Run::Follow {
             until_followed(pages, tasks, task)
         } else {

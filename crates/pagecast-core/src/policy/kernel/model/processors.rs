@@ -1,29 +1,63 @@
 //! Shares the processors among the threads that copy.
 //!
 //! Source: `kernel/sched/fair.c`, Linux 6.12. Each runnable thread gets an equal part of the time; the part that one does not need goes to
-//! the others. Left out: programs that compute, flushers, interrupts; moving one thread from processor to processor.
+//! the others. If no operation takes longer than a turn, they get turns (`turns`); many turns amount to equal parts. Left out: programs that
+//! compute, flushers, interrupts; moving one thread from processor to processor.
 
+use crate::policy::OperationId;
 use crate::policy::kernel::discretisation::{AT_CAP, LEAST_CHANGE};
 use crate::policy::kernel::model::caps::Caps;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::result::Part;
+use crate::units::Nanos;
 
 impl Caps {
-    /// Sets the part of a processor's time for a task that could use all of it.
-    pub fn share_processors(&mut self, tasks: &Tasks) {
+    /// Sets the part of a processor's time for a task that could use all of it, or the tasks whose turn it is.
+    pub fn share_processors(&mut self, tasks: &mut Tasks, now: Nanos) {
         let cores = self.config.host.cores as usize;
-        self.processor_share = match tasks.len() > cores {
-            true => share(cores as f64, tasks.values().map(demand).collect()),
-            false => 1.0,
-        };
+        self.processor_share = 1.0;
+        if tasks.len() <= cores && self.turns.is_empty() {
+            return;
+        }
+        if self.take_turns(tasks, now) {
+            return;
+        }
+        if tasks.len() > cores {
+            self.processor_share = share(cores as f64, tasks.values().map(demand).collect());
+        }
     }
 
     /// Sets the same part, and returns true if it has changed enough to matter.
-    pub fn has_share_changed(&mut self, tasks: &Tasks) -> bool {
-        let before = self.processor_share;
-        self.share_processors(tasks);
-        (self.processor_share - before).abs() > LEAST_CHANGE * before
+    pub fn has_share_changed(&mut self, tasks: &mut Tasks, now: Nanos) -> bool {
+        let (before, changes) = (self.processor_share, tasks.changes());
+        self.share_processors(tasks, now);
+        (self.processor_share - before).abs() > LEAST_CHANGE * before || tasks.changes() != changes
+    }
+
+    /// Sets which tasks have a processor, and returns true, unless one of them takes longer than a turn: then all have.
+    fn take_turns(&mut self, tasks: &mut Tasks, now: Nanos) -> bool {
+        let wants = |task: &Task| demand(task) == 1.0;
+        let threads = tasks.values().filter(|task| wants(task)).count();
+        let turn = self.turns.longest(threads).as_seconds();
+        let is_short = |task: &Task| (task.end - task.origin) as f64 <= turn * task.pace;
+        let are_short = tasks.values().filter(|task| wants(task)).all(is_short);
+        if are_short {
+            let runnable: Vec<OperationId> =
+                tasks.iter().filter(|(_, task)| wants(task)).map(|(operation, _)| operation).collect();
+            self.turns.pass_on(now, &runnable, |thread| tasks.get(thread).is_some());
+        } else {
+            self.turns.clear();
+        }
+        let mut has_changed = false;
+        for (operation, task) in tasks.moving_by_number() {
+            let has_processor = !are_short || !wants(task) || self.turns.runs(operation);
+            has_changed |= std::mem::replace(&mut task.has_processor, has_processor) != has_processor;
+        }
+        if has_changed {
+            tasks.note_change();
+        }
+        are_short
     }
 }
 
@@ -58,9 +92,13 @@ fn share(cores: f64, mut demands: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::kernel::Kernel;
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tests::{kernel, write};
     use proptest::prelude::*;
+
+    /// An operation that takes many turns.
+    const LONG: u64 = 1 << 40;
 
     #[test]
     fn spare_processor_time_goes_to_the_others() {
@@ -95,13 +133,38 @@ mod tests {
             let writer = write(&mut kernel, number, Run::New, 0.0);
             let task = kernel.tasks.get_mut(writer).expect("it is there");
             task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
-            kernel.caps.share_processors(&kernel.tasks);
+            (task.end, task.pace) = (LONG, 1e9);
+            kernel.caps.share_processors(&mut kernel.tasks, Nanos::ZERO);
             kernel.caps.processor_share
         };
         assert_eq!(
             [1, 2, 3, 4, 5, 6, 7, 8].map(&mut share_of)[3..],
             [1.0, 4.0 / 5.0, 4.0 / 6.0, 4.0 / 7.0, 0.5]
         );
+    }
+
+    /// Five calls on four processors: the fifth waits for its turn.
+    #[test]
+    fn short_operations_get_turns() {
+        let mut kernel = kernel("");
+        for number in 1..=5 {
+            let writer = write(&mut kernel, number, Run::New, 0.0);
+            let task = kernel.tasks.get_mut(writer).expect("it is there");
+            task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
+            (task.end, task.pace) = (task.origin + 4096, 1e9);
+            kernel.caps.share_processors(&mut kernel.tasks, Nanos::ZERO);
+        }
+        let running =
+            |kernel: &Kernel| -> Vec<bool> { kernel.tasks.values().map(|task| task.has_processor).collect() };
+        assert_eq!(kernel.caps.processor_share, 1.0);
+        assert_eq!(running(&kernel), [true, true, true, true, false]);
+        let next = kernel.caps.turns.next().expect("one waits");
+        kernel.caps.share_processors(&mut kernel.tasks, next);
+        assert_eq!(running(&kernel).iter().filter(|&&runs| runs).count(), 4);
+        assert!(running(&kernel)[4], "it is its turn");
+        kernel.tasks.values_mut().for_each(|task| task.end = LONG);
+        kernel.caps.share_processors(&mut kernel.tasks, next);
+        assert_eq!((kernel.caps.processor_share, running(&kernel)), (0.8, vec![true; 5]), "parts again");
     }
 
     proptest! {
@@ -124,7 +187,8 @@ mod tests {
                 let writer = write(&mut kernel, number, Run::New, 0.0);
                 let task = kernel.tasks.get_mut(writer).expect("it is there");
                 task.transfer.as_mut().expect("it moves").cap = Some((1e9, Part::CpuCopy));
-                kernel.caps.has_share_changed(&kernel.tasks)
+                (task.end, task.pace) = (LONG, 1e9);
+                kernel.caps.has_share_changed(&mut kernel.tasks, Nanos::ZERO)
             };
             (1..=count).map(&mut has_changed).last()
         };

@@ -1,8 +1,8 @@
 //! Sets the rate of each task that makes pages dirty.
 //!
 //! Source: `mm/page-writeback.c: balance_dirty_pages`, Linux 6.16. A task that writes n pages goes on n / rate after its last pause ended.
-//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Calls that are shorter than what is made dirty between
-//! two pauses pause one by one; longer ones go on at the rate.
+//! If it was slower by itself, the difference is credited, up to a second (`tasks::credit`). Short operations take their pauses one by one (`pauses`);
+//! longer ones go on at the rate.
 
 use crate::policy::kernel::block::Block;
 use crate::policy::kernel::page::PAGE;
@@ -13,12 +13,12 @@ use crate::policy::kernel::page_writeback::rates::task_rate;
 use crate::policy::kernel::page_writeback::task_rate::TaskRate;
 use crate::policy::kernel::page_writeback::wb::Level;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
-use crate::policy::kernel::tasks::credit::{has_credit, is_pausing};
+use crate::policy::kernel::tasks::credit::has_credit;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::tick::Hz;
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 impl WriteBack {
     /// Returns the position of a wb in a domain with these limits and so many dirty pages, a fraction of which it writes.
@@ -67,6 +67,7 @@ impl WriteBack {
             let freerun_rate = if is_free { self.freerun_rate(pages, block, tasks, at) } else { None };
             let wb = self.wbs[at].as_mut().expect("it was just there");
             wb.is_throttling = is_throttling;
+            wb.dirty_exceeded &= !is_free;
             let had_rate = is_free && wb.task_rate.take().is_some();
             let had_other = std::mem::replace(&mut wb.plain_rate, freerun_rate) != freerun_rate;
             if had_rate || had_other {
@@ -110,6 +111,8 @@ impl WriteBack {
         }
         let counts = pages.dirty().of_wb(WbId(at as u32));
         let wb = self.wbs[at].as_mut().expect("who writes has a device");
+        wb.dirty_exceeded =
+            dirty > global.thresholds.limit && global.device_dirty > global.device_thresholds.limit;
         wb.update(now, counts, &levels);
         let law = Throttle {
             hz: Hz(u64::from(self.config.host.kernel.hz)),
@@ -130,10 +133,13 @@ impl WriteBack {
         }
     }
 
-    /// Returns the rate of a task by the law of its device, unless it has credit. At the hard limit credit is worth nothing.
+    /// Returns the rate of a task by the law of its device, unless it has credit. At the hard limit credit is worth nothing. Who pauses by himself
+    /// sleeps or has no rate.
     pub fn throttled_rate(&self, task: &Task) -> Option<f64> {
-        let rate = task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task));
-        let rate = if is_pausing(task) { rate.map(|_| 0.0) } else { rate };
+        let rate = match task.checks() {
+            Some(checks) => checks.sleeps_until.map(|_| 0.0),
+            None => task_rate(&self.wbs, task).filter(|&rate| rate == 0.0 || !has_credit(task)),
+        };
         rate.or_else(|| self.plain_rate_of(task))
     }
 
@@ -144,14 +150,8 @@ impl WriteBack {
         }
         let limit = task_rate(&self.wbs, task).filter(|&rate| rate > 0.0)?;
         let rate = task.transfer.as_ref()?.rate;
-        let credit = task.credit?.until_pause();
+        let credit = task.credit?.seconds;
         (rate > limit).then(|| credit * limit / (rate - limit))
-    }
-
-    /// Returns the debt in seconds that a call of so many bytes of a file may run into before it pauses.
-    pub fn allowance(&self, wb: WbId, folio: u64, call: Bytes) -> f64 {
-        let wb = self.wbs.get(wb.0 as usize).and_then(Option::as_ref);
-        wb.and_then(|wb| wb.task_rate.as_ref()).map_or(0.0, |rate| rate.allowance(folio, call))
     }
 }
 
@@ -166,6 +166,7 @@ mod tests {
     use crate::policy::kernel::tasks::cost::Run;
     use crate::policy::kernel::tasks::credit::{Credit, resume};
     use crate::policy::kernel::tests::{kernel, write};
+    use crate::units::Bytes;
 
     #[test]
     fn credit_lasts_as_long_as_a_task_runs_ahead_of_its_rate_by_it() {

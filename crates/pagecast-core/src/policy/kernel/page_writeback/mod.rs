@@ -10,6 +10,7 @@ pub mod foreground;
 pub mod law;
 pub mod limits;
 pub mod memcg_stats;
+pub mod pauses;
 pub mod rates;
 pub mod sampling;
 pub mod shares;

@@ -34,17 +34,6 @@ impl TaskRate {
         (self.law.rate(folio) * PAGE as f64).max(self.least)
     }
 
-    /// Returns the seconds that a call of so many bytes may owe before it pauses: none, if it is longer than what is made dirty between two
-    /// pauses.
-    pub fn allowance(&self, folio: u64, call: Bytes) -> f64 {
-        let rate = self.of(folio);
-        if rate == 0.0 || self.law.task_rate == 0 {
-            return 0.0;
-        }
-        let stretch = self.law.stretch(folio).0 * PAGE;
-        if call.0 < stretch { stretch as f64 / rate } else { 0.0 }
-    }
-
     /// True if another one is the same for the tasks for which both were set.
     pub fn is_usually(&self, other: &Self) -> bool {
         (self.folio, self.rate) == (other.folio, other.rate)

@@ -42,6 +42,8 @@ pub struct Wb {
     pub task_rate: Option<TaskRate>,
     /// True if tasks write to it beyond free run.
     pub is_throttling: bool,
+    /// True if its dirty pages are over its part of the limit, and all are over the limit.
+    pub dirty_exceeded: bool,
     /// The dirty pages of all memory, of its memory cgroup and of a strict device for which the rate was set.
     pub(super) rated_at: (u64, u64, u64),
     /// True if its flusher writes because of the background threshold.
@@ -85,6 +87,7 @@ impl Wb {
             measure_at: None,
             task_rate: None,
             is_throttling: false,
+            dirty_exceeded: false,
             rated_at: (0, 0, 0),
             strict: None,
             plain_rate: None,

@@ -2,6 +2,7 @@
 //!
 //! Ours: the kernel has `struct task_struct` and stacks. Nothing here knows a rule of the kernel.
 
+pub mod checks;
 pub mod cost;
 pub mod credit;
 pub mod ids;

@@ -30,6 +30,8 @@ pub struct Tasks {
     pub has_busy: bool,
     /// True if any of them ran ahead of its rate when all were last brought up to date.
     pub runs_ahead: bool,
+    /// True if any of them may take its pauses one by one.
+    pub has_checks: bool,
     /// The credit of processes between their operations.
     pub credits: FxHashMap<OperationId, Credit>,
     /// The number of the last operation that is no process's own.
@@ -159,6 +161,11 @@ impl Tasks {
 
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
         self.changing().iter_mut().map(|(_, task)| &mut **task)
+    }
+
+    /// All tasks and their numbers, as `moving` gives them.
+    pub fn moving_by_number(&mut self) -> impl Iterator<Item = (OperationId, &mut Task)> {
+        self.each.iter_mut().map(|(operation, task)| (*operation, &mut **task))
     }
 
     /// All tasks, for updates of their progress, their bytes' places and their credit only.

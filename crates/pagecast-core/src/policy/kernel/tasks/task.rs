@@ -1,5 +1,6 @@
 //! Describes an operation under way, and its progress.
 
+use crate::policy::kernel::tasks::checks::Checks;
 use crate::policy::kernel::tasks::cost::{Access, PerByte, Run};
 use crate::policy::kernel::tasks::credit::{Credit, has_credit};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
@@ -37,6 +38,8 @@ pub struct Task {
     /// The rate that its thread could reach when the run began, in bytes per second.
     pub pace: f64,
     pub transfer: Option<Transfer>,
+    /// False if it waits for its turn of a processor.
+    pub has_processor: bool,
     /// The reported part that holds it back, if it is slower than it could be.
     pub held_by: Option<Part>,
     /// True if its next page makes its inode dirty, which ages from then on.
@@ -83,6 +86,7 @@ impl Task {
             turnover: 0,
             pace: 0.0,
             transfer: None,
+            has_processor: true,
             held_by: None,
             is_first: false,
             pending: 0,
@@ -151,6 +155,12 @@ impl Task {
     #[inline]
     pub fn runs_ahead(&self) -> bool {
         self.run.dirties() && has_credit(self)
+    }
+
+    /// Returns the counters of a task that makes pages dirty and takes its pauses one by one.
+    #[inline]
+    pub fn checks(&self) -> Option<&Checks> {
+        self.credit.as_ref().filter(|_| self.run.dirties())?.checks.as_ref()
     }
 
     /// Adds `bytes` of the run to the operation's counts, by their origin.

@@ -131,6 +131,11 @@ pub enum Decision {
 }
 
 impl Pause {
+    /// True at the hard limit: nobody goes on.
+    pub fn is_blocked(&self) -> bool {
+        self.task_rate == 0
+    }
+
     /// Returns the time that the task should take for the pages, in jiffies.
     pub fn period(&self, dirtied: u64) -> u64 {
         match self.task_rate {
