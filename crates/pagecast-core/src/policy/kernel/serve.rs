@@ -231,6 +231,10 @@ impl Kernel {
             return None;
         }
         (task.run, task.shape) = (run, RunShape::plain(bytes.0));
+        // In free run its checks only count.
+        if task.checks().is_some_and(|checks| checks.sleeps_until.is_some()) {
+            return None;
+        }
         resume(&mut task, None, now);
         task.count_served(bytes.0, |served, bytes| *served += bytes);
         let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
