@@ -64,7 +64,9 @@ impl Kernel {
         begin(cx, request);
         drive(cx, request.operation);
         let goes_on_at_rest = was_at_rest && !self.pages.is_exhausted();
-        if !goes_on_at_rest {
+        if goes_on_at_rest {
+            self.write_back.check_tasks(&mut self.tasks, self.pages.dirty().total() / PAGE, now);
+        } else {
             self.control(now, out);
         }
         let end = self.serve_up_to_end(now, request, by, out);
@@ -106,7 +108,10 @@ impl Kernel {
         {
             return None;
         }
-        self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
+        if let Some(credit) = self.tasks.credits.get_mut(&request.operation) {
+            forget_much(credit);
+            credit.checks = None;
+        }
         if is_alone && course.end < now + SETTLE_AFTER {
             // Nothing moves that would have to be counted.
             if !was_calm {
@@ -231,11 +236,11 @@ impl Kernel {
             return None;
         }
         (task.run, task.shape) = (run, RunShape::plain(bytes.0));
-        // In free run its checks only count.
         if task.checks().is_some_and(|checks| checks.sleeps_until.is_some()) {
             return None;
         }
         resume(&mut task, None, now);
+        cx.write_back.check_task(&mut task, cx.pages.dirty().total() / PAGE, now);
         task.count_served(bytes.0, |served, bytes| *served += bytes);
         let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
         task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
