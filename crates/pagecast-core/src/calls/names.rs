@@ -29,7 +29,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let file = self.file_of(action)?;
         let begun = self.open_file(file, truncate)?;
         self.files.hold(file.file);
-        let aside = self.drop_descriptor(fd);
+        let aside = self.drop_descriptor(fd).map(Box::new);
         self.descriptors.open(fd, file, flags);
         Ok(Begun { aside, ..begun })
     }
@@ -80,7 +80,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         if fd == to {
             return Begun::on(file, Wants::Nothing);
         }
-        let aside = self.drop_descriptor(to);
+        let aside = self.drop_descriptor(to).map(Box::new);
         self.descriptors.duplicate(fd, to);
         Begun { aside, ..Begun::on(file, Wants::Nothing) }
     }
@@ -153,7 +153,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let release = self.files.rename(from, name);
         let removal = self.removal(release, mount);
         if self.policy.minds_names() {
-            return Ok(Begun { aside: removal, ..self.named(file, NameChange::Rename { replaces }) });
+            let aside = removal.map(Box::new);
+            return Ok(Begun { aside, ..self.named(file, NameChange::Rename { replaces }) });
         }
         Ok(Begun::on(file, removal.map_or(Wants::Nothing, Wants::Call)))
     }

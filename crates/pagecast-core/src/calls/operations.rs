@@ -38,7 +38,7 @@ pub(crate) struct Begun {
     /// The size to which the host that keeps its file must cut that, too, if that is another host.
     pub cut_at_home: Option<Bytes>,
     /// The removal of a file whose last descriptor went on the way. Nobody waits for it.
-    pub aside: Option<Call>,
+    pub aside: Option<Box<Call>>,
 }
 
 /// The next step of an operation.
@@ -493,6 +493,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
 
     /// Refuses more anonymous memory than the host, or the task's memory cgroup, can give. Page cache of a group makes room for it.
     fn check_memory(&self, needed: Bytes) -> Result<(), CallError> {
+        if needed == Bytes::ZERO {
+            return Ok(());
+        }
         for (most, held, cgroup) in self.limits() {
             let most = most.unwrap_or(self.machine().memory.size);
             if needed > most.saturating_sub(held) {

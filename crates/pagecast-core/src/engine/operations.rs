@@ -74,7 +74,7 @@ impl<'a, N: Network> Engine<'a, N> {
         }
         if let Some(call) = begun.aside {
             let host = self.processes[at as usize].host;
-            self.request(host, &Request { operation: OperationId::NOBODY, call })?;
+            self.request(host, &Request { operation: OperationId::NOBODY, call: *call })?;
         }
         self.ask(at, begun.wants)
     }
@@ -175,7 +175,7 @@ impl<'a, N: Network> Engine<'a, N> {
             bytes: current.bytes.0,
             start: current.start,
             end: self.now,
-            outcome,
+            outcome: &outcome,
         });
         for wait in waits.into_iter().filter(|_| has_row) {
             let file = wait.file.map(|file| (file, self.namespace.path(file)));

@@ -230,7 +230,7 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Writes down how long a process has waited for its cores: its first operation.
-    pub(super) fn record_wait(&mut self, at: u32, since: Nanos, outcome: Outcome) {
+    pub(super) fn record_wait(&mut self, at: u32, since: Nanos, outcome: &Outcome) {
         let process = &mut self.processes[at as usize];
         self.recorder.operation(&Ended {
             process: at,

@@ -27,7 +27,7 @@ pub(super) struct Ended<'a> {
     pub bytes: u64,
     pub start: Nanos,
     pub end: Nanos,
-    pub outcome: Outcome,
+    pub outcome: &'a Outcome,
 }
 
 /// The cached part of a file on a host.
@@ -223,6 +223,11 @@ impl Recorder {
 
     pub(super) fn levels(&mut self, now: Nanos, host: usize, levels: MemoryLevels) {
         self.timelines[host].add(now, levels);
+    }
+
+    /// Notes that the levels of a host are the same at two instants, and did not change between them.
+    pub(super) fn levels_held(&mut self, (now, until): (Nanos, Nanos), host: usize, levels: MemoryLevels) {
+        self.timelines[host].add_held(now, until, levels);
     }
 
     /// Adds a sample of a device. The `devices` of a host share its samples.

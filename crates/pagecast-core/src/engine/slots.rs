@@ -160,7 +160,7 @@ impl<N: Network> Engine<'_, N> {
             running.state = State::Active;
             self.active += 1;
             let parts = Parts::of(Part::Wait, self.now - since);
-            self.record_wait(at, since, Outcome { parts, ..Outcome::default() });
+            self.record_wait(at, since, &Outcome { parts, ..Outcome::default() });
             self.ready.push_back(at);
         }
         self.go_on()?;

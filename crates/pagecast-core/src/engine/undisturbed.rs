@@ -10,7 +10,7 @@ use super::run::Engine;
 use super::uneven::Weights;
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
-use crate::policy::{Alone, DiskLoad, Request, Undisturbed};
+use crate::policy::{Alone, DiskLoad, Request, Served, Undisturbed};
 use crate::result::MemoryLevels;
 use crate::stop;
 use crate::units::{Nanos, earlier};
@@ -51,6 +51,10 @@ impl<N: Network> Undisturbed for Lull<'_, N> {
         self.recorder.levels(time, self.host, levels);
     }
 
+    fn record_held(&mut self, span: (Nanos, Nanos), levels: MemoryLevels) {
+        self.recorder.levels_held(span, self.host, levels);
+    }
+
     fn record_load(&mut self, time: Nanos, disk: usize, load: DiskLoad) {
         self.disks.load(time, self.host, disk, load);
     }
@@ -76,13 +80,17 @@ impl<N: Network> Engine<'_, N> {
         let (network, weights, at) = (&*network, &*weights, host as usize);
         let asked = Cell::new(None);
         let mut lull = Lull { network, recorder, disks, host: at, now: *now, next, weights, process, asked };
-        if let Some(end) = hosts[at].policy.serve(*now, request, &mut lull, actions) {
+        let served = hosts[at].policy.serve(*now, request, &mut lull, actions);
+        if let Some(Served { end, outcome }) = served {
             if let Some(spec) = lull.asked.get() {
                 lull.disks.served(&spec, *now, end);
             }
             self.now = end;
             stop::come_to(end);
             stop::spend(stop::EVENT);
+            if let Some(outcome) = outcome {
+                return self.end_operation(request.operation.0, outcome);
+            }
         }
         self.carry_out_all(host)
     }

@@ -103,7 +103,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             write: paths.write,
             read_and_copy: paths.read_and_copy,
             page_insert: mount.page_insert.unwrap_or(host.memory.cost.page_insert),
-            cost: mount.cost,
+            mount: located.mount,
             directory: self.files[located.file.0 as usize].directory.0,
             names: self.names.in_directory(self.files[located.file.0 as usize].directory),
         }

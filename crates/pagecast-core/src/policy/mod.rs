@@ -16,7 +16,7 @@ pub mod wrench;
 pub use options::{ModelOptions, OptionValue, Options};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
-use crate::machine::{Host, MountCost};
+use crate::machine::Host;
 use crate::result::{AtRisk, BdiLevels, CgroupLevels, FileLevels, MemoryLevels, Part, Parts};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{Advice, IoPriority, MapAdvice, OpenFlag, OpenFlags, SyncRangeFlags};
@@ -62,8 +62,8 @@ pub struct FileView {
     pub read_and_copy: Path,
     /// The time to get a page of 4 KiB of it into the page cache.
     pub page_insert: Nanos,
-    /// The times of its file system.
-    pub cost: MountCost,
+    /// The index of its mount on the host of the policy.
+    pub mount: u32,
     /// Its directory.
     pub directory: u32,
     /// How many names its directory has.
@@ -559,6 +559,15 @@ pub struct Alone {
     pub part: Part,
 }
 
+/// An operation that was served up to its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Served {
+    /// Its end.
+    pub end: Nanos,
+    /// Its outcome if that is all that follows; otherwise it is among the commands.
+    pub outcome: Option<Outcome>,
+}
+
 /// Somebody who calls a policy at an instant after which nothing happens for a while, unless that policy wants it.
 pub trait Undisturbed {
     /// Returns the course of a transfer that would begin now, if it shares nothing with others and ends before anything else happens.
@@ -566,6 +575,9 @@ pub trait Undisturbed {
 
     /// Records the levels of memory at an instant.
     fn record(&mut self, time: Nanos, levels: MemoryLevels);
+
+    /// Records levels of memory that are the same at two instants, and do not change between them.
+    fn record_held(&mut self, span: (Nanos, Nanos), levels: MemoryLevels);
 
     /// Records the requests that a disk has at an instant.
     fn record_load(&mut self, time: Nanos, disk: usize, load: DiskLoad);
@@ -591,7 +603,7 @@ pub trait Policy: Send {
         request: &Request,
         _by: &mut dyn Undisturbed,
         out: &mut Actions,
-    ) -> Option<Nanos> {
+    ) -> Option<Served> {
         self.begin(now, request, out);
         None
     }

@@ -1,6 +1,6 @@
 //! Holds what a power cut would lose of each disk over time.
 
-use super::timeline::{Levels, Sample, keep_both_ends};
+use super::timeline::{Keep, Levels, Sample, keep_both_ends};
 use crate::units::{Bytes, Nanos};
 
 /// Bytes, files and names that a power cut would lose of a disk. Each byte counts once.
@@ -27,7 +27,7 @@ impl AtRisk {
 }
 
 impl Levels for AtRisk {
-    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>) {
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Keep) {
         keep_both_ends(stretch, |levels| levels.bytes().0, keep);
         keep_both_ends(stretch, |levels| levels.files, keep);
         keep_both_ends(stretch, |levels| levels.names, keep);

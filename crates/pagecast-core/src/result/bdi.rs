@@ -1,6 +1,6 @@
 //! Holds the estimates of each device over time, under the names of the kernel's traced event `bdi_dirty_ratelimit`.
 
-use super::timeline::{Levels, Sample, keep_both_ends, keep_lowest};
+use super::timeline::{Keep, Levels, Sample, keep_both_ends, keep_lowest};
 use crate::units::{Bytes, Nanos};
 
 /// The estimates of a device.
@@ -23,7 +23,7 @@ pub struct BdiLevels {
 }
 
 impl Levels for BdiLevels {
-    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>) {
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Keep) {
         keep_both_ends(stretch, |levels| levels.dirty.0, keep);
         keep_both_ends(stretch, |levels| levels.avg_write_bandwidth.0, keep);
         keep_both_ends(stretch, |levels| levels.dirty_ratelimit.0, keep);

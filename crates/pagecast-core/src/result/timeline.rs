@@ -1,5 +1,7 @@
 //! Keeps a timeline of bounded size with its extremes.
 
+use smallvec::SmallVec;
+
 use crate::units::{Bytes, Nanos};
 
 /// The number of samples in the timelines of all hosts together.
@@ -68,14 +70,17 @@ pub(crate) struct Sample<L> {
     pub levels: L,
 }
 
+/// The places of samples that are kept.
+pub(super) type Keep = SmallVec<[usize; KEPT + 1]>;
+
 /// The levels of a timeline.
 pub(crate) trait Levels: Copy + PartialEq {
     /// Adds the places of the samples that must be kept: the highest and the lowest of three levels, and one more at most.
-    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>);
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Keep);
 }
 
 impl Levels for MemoryLevels {
-    fn extremes(stretch: &[Sample<Self>], keep: &mut Vec<usize>) {
+    fn extremes(stretch: &[Sample<Self>], keep: &mut Keep) {
         keep_both_ends(stretch, |levels| levels.dirty.0, keep);
         keep_both_ends(stretch, |levels| levels.cached.0, keep);
         keep_both_ends(stretch, |levels| levels.used().0, keep);
@@ -84,7 +89,7 @@ impl Levels for MemoryLevels {
 }
 
 /// Keeps the first of the samples with the highest level, and the first with the lowest.
-pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, keep: &mut Vec<usize>) {
+pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: impl Fn(&L) -> u64, keep: &mut Keep) {
     let level = |at: usize| level(&stretch[at].levels);
     let (mut highest, mut lowest) = (0, 0);
     for at in 1..stretch.len() {
@@ -98,7 +103,7 @@ pub(super) fn keep_both_ends<L>(stretch: &[Sample<L>], level: fn(&L) -> u64, kee
 }
 
 /// Keeps the first of the samples with the lowest rate, if any has one.
-pub(super) fn keep_lowest<L>(stretch: &[Sample<L>], rate: fn(&L) -> Option<Bytes>, keep: &mut Vec<usize>) {
+pub(super) fn keep_lowest<L>(stretch: &[Sample<L>], rate: impl Fn(&L) -> Option<Bytes>, keep: &mut Keep) {
     let known = (0..stretch.len()).filter_map(|at| Some((rate(&stretch[at].levels)?, at)));
     keep.extend(known.min().map(|(_, at)| at));
 }
@@ -185,6 +190,12 @@ impl<L: Levels> Timeline<L> {
         self.push(time, &levels);
     }
 
+    /// Adds a sample, and the same one at a later time.
+    pub(crate) fn add_held(&mut self, time: Nanos, until: Nanos, levels: L) {
+        self.add(time, levels);
+        self.held = self.is_even.then_some(until);
+    }
+
     fn push(&mut self, time: Nanos, levels: &L) {
         if let Some(last) = self.samples.last_mut() {
             if last.time == time && (self.is_second || !self.is_even) {
@@ -245,7 +256,7 @@ fn thin<L: Levels>(stretch: &mut [Sample<L>]) -> usize {
     if stretch.len() <= KEPT {
         return stretch.len();
     }
-    let mut keep = Vec::with_capacity(KEPT + 1);
+    let mut keep = Keep::new();
     keep.push(stretch.len() - 1);
     L::extremes(stretch, &mut keep);
     keep.sort_unstable();

@@ -136,7 +136,17 @@ proptest! {
         unevenness in prop::sample::select(vec!["", "unevenness = 0.2,"]),
         limits in prop::sample::select(vec!["", "vm.dirty_background_bytes = '1 MiB'\nvm.dirty_bytes = '4 MiB'"]),
         seek in prop::sample::select(vec!["", "seek = '2 ms',"]),
+        sequential in prop_oneof![Just(0), 1..400_u64],
     ) {
+        let mut programs = programs;
+        programs[0].splice(0..0, (0..sequential).map(|page| Action::Read {
+            path: "/data/a".into(),
+            offset: Some(page * 4096),
+            bytes: Some(Bytes(4096)),
+            call: None,
+            vector: 1,
+            buffer: Buffer::Reused,
+        }));
         let cost = "cost = { call = '300 ns', page_insert = '250 ns', page_lookup = '60 ns', copy_read = '8 GB/s' }";
         let cost = if has_costs { cost } else { "" };
         let machine = format!(

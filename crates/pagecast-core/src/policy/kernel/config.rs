@@ -1,7 +1,7 @@
 //! Holds all that is constant while a kernel runs: its host, the rules of its version, its settings, copy costs.
 
 use crate::flow::Path;
-use crate::machine::{Disk, Host, Mount, MountSource};
+use crate::machine::{Disk, Host, Mount, MountCost, MountSource};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::task::Task;
@@ -72,6 +72,11 @@ impl Config {
     /// The longest folio that a write to a file fills, in pages.
     pub fn largest_folio(&self, file: &FileView) -> u64 {
         self.largest_folios.get(file.device.0 as usize).copied().unwrap_or(self.rules.largest_folio)
+    }
+
+    /// The times of the file system of a file.
+    pub fn cost_of(&self, file: &FileView) -> MountCost {
+        self.host.mounts.get(file.mount as usize).map(|mount| mount.cost).unwrap_or_default()
     }
 
     /// A tick of the clock, the precision of file times.

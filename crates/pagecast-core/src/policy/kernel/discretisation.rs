@@ -8,6 +8,9 @@ use crate::units::{Bytes, Nanos};
 /// goes on as if they were dirty, for 256 MiB at most. It counts that much too little as newly dirty.
 pub const MOST_RUN: u64 = 256 << 20;
 
+/// Two looks at the same level, found at different times by the same rate, are no farther apart.
+pub const ROUNDING: Nanos = Nanos(1_000);
+
 /// The least length of a run behind a reader: two tasks on a file would go byte by byte otherwise. The first task at a page may be taken
 /// for the second within 64 KiB.
 pub const LEAST_RUN: u64 = 64 << 10;

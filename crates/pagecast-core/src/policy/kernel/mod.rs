@@ -155,7 +155,7 @@ use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
 use super::{
-    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request,
+    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Served,
     Setting, Undisturbed,
 };
 use crate::flow::{Completion, Progress};
@@ -242,7 +242,7 @@ impl Policy for Kernel {
         request: &Request,
         by: &mut dyn Undisturbed,
         out: &mut Actions,
-    ) -> Option<Nanos> {
+    ) -> Option<Served> {
         self.serve_run(now, request, by, out)
     }
 

@@ -5,22 +5,24 @@
 
 use crate::flow::{Completion, FlowSpec, Progress};
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::discretisation::{MOST_RUN, SETTLE_AFTER};
+use crate::policy::kernel::discretisation::{MOST_RUN, ROUNDING, SETTLE_AFTER};
 use crate::policy::kernel::driver::{begin, drive, follow_task, run_ended};
 use crate::policy::kernel::filemap::begin::task_of;
 use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
+use crate::policy::kernel::filemap::write::look_up_to_write;
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::model::next_call::{Slopes, next_look_at_memory};
 use crate::policy::kernel::model::run::flow_of;
-use crate::policy::kernel::model::settle::settle;
+use crate::policy::kernel::model::settle::{Write, settle};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::Span;
 use crate::policy::kernel::tasks::cost::Run;
-use crate::policy::kernel::tasks::credit::forget_much;
+use crate::policy::kernel::tasks::credit::{forget_much, resume};
 use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::kind::Kind;
+use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Actions, Call, Outcome, Policy, Request, Undisturbed};
+use crate::policy::{Actions, Call, Outcome, Policy, Request, Served, Undisturbed};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos, earlier, seconds_between, whole};
 
@@ -32,15 +34,24 @@ impl Kernel {
         request: &Request,
         by: &mut dyn Undisturbed,
         out: &mut Actions,
-    ) -> Option<Nanos> {
+    ) -> Option<Served> {
         self.catch_up(now);
-        if let Some((end, outcome)) = self.serve_hit(now, request, by) {
-            out.done(request.operation, outcome);
-            return Some(end);
+        if let Some(served) = self.serve_hit(now, request, by) {
+            return Some(served);
         }
-        if let Some(end) = self.serve_miss(now, request, by, out) {
-            return Some(end);
-        }
+        let end = self.serve_miss(now, request, by, out).or_else(|| self.serve_write(now, request, by, out));
+        let end = end.or_else(|| self.serve_task(now, request, by, out))?;
+        Some(Served { end, outcome: None })
+    }
+
+    /// Does as `begin`, and ends the run if nobody wants to look at it before its end.
+    fn serve_task(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        by: &mut dyn Undisturbed,
+        out: &mut Actions,
+    ) -> Option<Nanos> {
         self.clock.calm_until = None;
         let was_at_rest = self.tasks.len() == 0
             && matches!(
@@ -53,7 +64,9 @@ impl Kernel {
         begin(cx, request);
         drive(cx, request.operation);
         let goes_on_at_rest = was_at_rest && !self.pages.is_exhausted();
-        if !goes_on_at_rest {
+        if goes_on_at_rest {
+            self.write_back.check_tasks(&mut self.tasks, self.pages.dirty().total() / PAGE, now);
+        } else {
             self.control(now, out);
         }
         let end = self.serve_up_to_end(now, request, by, out);
@@ -68,12 +81,7 @@ impl Kernel {
     }
 
     /// Serves a read of cached pages that submits no window: the state of the pages changes at its end, and nothing else.
-    fn serve_hit(
-        &mut self,
-        now: Nanos,
-        request: &Request,
-        by: &mut dyn Undisturbed,
-    ) -> Option<(Nanos, Outcome)> {
+    fn serve_hit(&mut self, now: Nanos, request: &Request, by: &mut dyn Undisturbed) -> Option<Served> {
         let Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece } = request.call else {
             return None;
         };
@@ -82,7 +90,10 @@ impl Kernel {
             return None;
         }
         let is_alone = self.tasks.len() == 0;
-        let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
+        let was_calm = self.clock.calm_until.is_some();
+        // While kswapd is about to run, bytes that come ahead may bring the next look at memory nearer.
+        let known = self.clock.calm_until.filter(|_| is_alone || !self.pages.is_short());
+        let calm_until = known.or_else(|| self.look_whether_calm(now))?;
         let key = (self.readers.process(request.operation), file.id);
         if self.readers.streams.get(&key).is_some_and(|stream| stream.window.is_marked_within(offset, until))
         {
@@ -91,14 +102,24 @@ impl Kernel {
         let cost = self.config.prices.of_hit(piece, file.page_insert);
         let cap = cost.rate().map(|rate| (rate, Part::CpuCopy));
         let spec = FlowSpec { cap, ..FlowSpec::new(self.config.memory_read, bytes.0, 0) };
-        let course = by.alone(&spec).filter(|course| course.end < calm_until)?;
-        self.tasks.credits.get_mut(&request.operation).into_iter().for_each(forget_much);
+        let course = by.alone(&spec)?;
+        let is_before = |until: Nanos| course.end < until;
+        if !is_before(calm_until) && (known.is_none() || !self.look_whether_calm(now).is_some_and(is_before))
+        {
+            return None;
+        }
+        if let Some(credit) = self.tasks.credits.get_mut(&request.operation) {
+            forget_much(credit);
+            credit.checks = None;
+        }
         if is_alone && course.end < now + SETTLE_AFTER {
             // Nothing moves that would have to be counted.
-            self.record_begin(now, by);
+            if !was_calm {
+                self.record_loads(now, by);
+            }
+            by.record_held((now, course.end), self.levels());
             self.write_back.tick(course.end);
             (self.clock.settled, self.clock.caught_up) = (now, course.end);
-            by.record(course.end, self.levels());
         } else {
             settle(&mut self.context(now, &mut Actions::default()));
             self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
@@ -114,7 +135,8 @@ impl Kernel {
         self.clock.decided = Some(course.end);
         self.check();
         let parts = Parts::of(course.part, course.end - now);
-        Some((course.end, Outcome { parts, from_cache: bytes, ..Outcome::default() }))
+        let outcome = Outcome { parts, from_cache: bytes, ..Outcome::default() };
+        Some(Served { end: course.end, outcome: Some(outcome) })
     }
 
     /// Serves a read of missing pages that leaves nothing in flight: its pages come into memory at its end. The task is in no table, as
@@ -139,6 +161,7 @@ impl Kernel {
         {
             return None;
         }
+        let was_calm = self.clock.calm_until.is_some();
         let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
         let cx = &mut self.context(now, out);
         let mut task = task_of(cx, request, Kind::Read { fresh: false }, Some(file), (offset, bytes, piece));
@@ -163,7 +186,10 @@ impl Kernel {
         }
         cx.readers.streams.insert(key, stream);
         note_windows(cx.pages, &file, &reading);
-        self.record_begin(now, by);
+        by.record(now, self.levels());
+        if !was_calm {
+            self.record_loads(now, by);
+        }
         let moved = whole(course.rate * seconds_between(now, course.end)).min(shape.bytes);
         self.pages.count(&mut task, moved, None, course.end);
         self.write_back.tick(course.end);
@@ -177,19 +203,98 @@ impl Kernel {
         let cost = self.caps.cost(&self.pages, &self.block, &task, operation);
         task.charge(Parts::of(course.part, course.end - now), &cost);
         follow_task(&mut self.context(course.end, out), operation, &task);
+        self.rest_or_control(course.end, out);
+        Some(course.end)
+    }
+
+    /// Serves a write to a file that is dirty already and has no journal, as long as no flusher works and nobody is throttled afterwards
+    /// either. The task is in no table, as nobody looks for it.
+    fn serve_write(
+        &mut self,
+        now: Nanos,
+        request: &Request,
+        by: &mut dyn Undisturbed,
+        out: &mut Actions,
+    ) -> Option<Nanos> {
+        let (operation, Call::Write { file, offset, bytes, through: false, dontcache: false, piece }) =
+            (request.operation, request.call)
+        else {
+            return None;
+        };
+        let until = offset.checked_add(bytes.0).filter(|_| bytes > Bytes::ZERO)?;
+        let is_dirty = self.pages.dirty().dirtied_when(file.id).is_some();
+        if self.tasks.len() > 0 || !is_dirty || self.ext4.journal(file.device).is_some() {
+            return None;
+        }
+        if self.is_over_background_with(bytes.0 + PAGE) || !self.pages.may_be_pending(bytes.0) {
+            return None;
+        }
+        let was_calm = self.clock.calm_until.is_some();
+        let calm_until = self.clock.calm_until.or_else(|| self.look_whether_calm(now))?;
+        let cx = &mut self.context(now, out);
+        let mut task = task_of(cx, request, Kind::Write, Some(file), (offset, bytes, piece));
+        let (run, end) = look_up_to_write(cx.pages, cx.tasks, &task, operation);
+        if end != until || !run.dirties() || task.read_until.is_some() {
+            return None;
+        }
+        (task.run, task.shape) = (run, RunShape::plain(bytes.0));
+        if task.checks().is_some_and(|checks| checks.sleeps_until.is_some()) {
+            return None;
+        }
+        resume(&mut task, None, now);
+        cx.write_back.check_task(&mut task, cx.pages.dirty().total() / PAGE, now);
+        task.count_served(bytes.0, |served, bytes| *served += bytes);
+        let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
+        task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
+        let cap = cx.caps.cap_at(cx.pages, cx.write_back, &task, false, || cost);
+        let spec = flow_of(cx.config, operation, &task, (bytes.0, cap));
+        let course = by.alone(&spec).filter(|course| course.end < calm_until.min(now + SETTLE_AFTER))?;
+        let mut slopes = Slopes::default();
+        slopes.add(&task, course.rate);
+        if next_look_at_memory(cx.pages, cx.tasks, &slopes, now).is_some_and(|next| next <= course.end) {
+            return None;
+        }
+        cx.block.turns.note_writer(file.id, operation);
+        by.record(now, self.levels());
+        if !was_calm {
+            self.record_loads(now, by);
+        }
+        let moved = whole(course.rate * seconds_between(now, course.end)).min(bytes.0);
+        self.pages.count(&mut task, moved, None, course.end);
+        self.write_back.tick(course.end);
+        (self.clock.settled, self.clock.caught_up) = (now, course.end);
+        by.record(course.end, self.levels());
+        self.pages.count(&mut task, bytes.0 - moved, None, course.end);
+        self.pages.uncount(&task, bytes.0);
+        let taker = Taker { home: 0, memcg: task.memcg };
+        let cx = &mut self.context(course.end, out);
+        Write::of(&task).apply(cx, (operation, taker), &file, (offset, until));
+        let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
+        task.charge(Parts::of(course.part, course.end - now), &cost);
+        follow_task(cx, operation, &task);
+        self.rest_or_control(course.end, out);
+        Some(course.end)
+    }
+
+    /// Ends the calm if a call that was served without a task asks for decisions.
+    fn rest_or_control(&mut self, now: Nanos, out: &mut Actions) {
         self.write_back.global_dirty_limits(self.pages.dirtyable() / PAGE);
-        self.clock.decided = Some(course.end);
+        self.clock.decided = Some(now);
         if !self.pages.is_plain() || self.is_over_background() {
             self.clock.calm_until = None;
-            self.control(course.end, out);
+            self.control(now, out);
         }
         self.check();
-        Some(course.end)
     }
 
     /// Records the state in which an operation begins that is served up to its end.
     fn record_begin(&self, now: Nanos, by: &mut dyn Undisturbed) {
         by.record(now, self.levels());
+        self.record_loads(now, by);
+    }
+
+    /// Records the requests of each disk. They do not change as long as it is calm.
+    fn record_loads(&self, now: Nanos, by: &mut dyn Undisturbed) {
         for disk in 0..self.config.host.disks.len() {
             by.record_load(now, disk, self.disk_load(disk));
         }
@@ -205,8 +310,9 @@ impl Kernel {
         }
         let until = earlier(self.schedule(now), self.told.states.due());
         let until = earlier(until, Some(self.told.next_look_at_refaults()));
-        // What is read ahead is about to come.
-        self.clock.calm_until = until.filter(|_| self.tasks.len() == 0);
+        // Bytes that are read ahead take memory as they come: the next look at it stays where it is, up to rounding.
+        let margin = if self.tasks.len() == 0 { Nanos::ZERO } else { ROUNDING };
+        self.clock.calm_until = until.map(|until| until.saturating_sub(margin));
         until
     }
 
@@ -273,7 +379,13 @@ impl Kernel {
 
     /// True if so much is dirty that flushers work or writers are throttled.
     fn is_over_background(&self) -> bool {
+        self.is_over_background_with(0)
+    }
+
+    /// As `is_over_background`, when so many bytes more are dirty.
+    fn is_over_background_with(&self, bytes: u64) -> bool {
         let (dirty, limits) = (self.pages.dirty(), self.write_back.limits());
-        dirty.dirty() / PAGE > limits.thresholds.background || dirty.total() / PAGE > limits.freerun
+        let is_over = |dirty: u64, pages: u64| (dirty + bytes) / PAGE > pages;
+        is_over(dirty.dirty(), limits.thresholds.background) || is_over(dirty.total(), limits.freerun)
     }
 }

@@ -18,7 +18,7 @@ impl Ext4 {
         let tick = now.0 / self.config.tick().0;
         let is_new_tick =
             self.journal(file.device).is_some_and(|journal| journal.write(now, file, end, tick));
-        if is_new_tick { file.cost.update_time } else { Nanos::ZERO }
+        if is_new_tick { self.config.cost_of(file).update_time } else { Nanos::ZERO }
     }
 
     /// Notes in the journal of a disk that it has the pages of a unit. Only then their blocks belong to the file

@@ -99,7 +99,9 @@ impl Ext4 {
     /// read from the disk.
     pub fn iget(&mut self, file: &FileView, blocks: u64) -> (Nanos, MetadataReads) {
         let none = (Nanos::ZERO, MetadataReads::default());
-        let Some(time) = file.cost.iget.filter(|_| self.config.is_local(file.device)) else { return none };
+        let Some(time) = self.config.cost_of(file).iget.filter(|_| self.config.is_local(file.device)) else {
+            return none;
+        };
         if !self.inodes.cached.insert(file.id) {
             return none;
         }
@@ -135,14 +137,19 @@ impl Ext4 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::MountCost;
-    use crate::policy::kernel::tests::kernel;
+    use crate::policy::kernel::tests::{kernel, reconfigure};
 
     const IGET: Nanos = Nanos(13_000);
 
     fn file(id: u32) -> FileView {
-        let cost = MountCost { iget: Some(IGET), ..MountCost::default() };
-        FileView { id: FileId(id), cost, ..FileView::default() }
+        FileView { id: FileId(id), ..FileView::default() }
+    }
+
+    fn ext4() -> Ext4 {
+        let mut kernel = kernel("");
+        reconfigure(&mut kernel, |config| config.host.mounts[0].cost.iget = Some(IGET));
+        kernel.ext4.inodes.is_kept = true;
+        kernel.ext4
     }
 
     fn reads(bytes: u64, request: u64) -> (Nanos, MetadataReads) {
@@ -152,8 +159,7 @@ mod tests {
     /// The first inode brings its block of names, and 512 inodes; one that is cached brings nothing.
     #[test]
     fn inodes_come_together_and_stay_until_they_are_dropped() {
-        let mut ext4 = kernel("").ext4;
-        ext4.inodes.is_kept = true;
+        let mut ext4 = ext4();
         let table = 128 << 10;
         assert_eq!(ext4.iget(&file(0), 1), reads(PAGE + table, table));
         assert_eq!(ext4.iget(&file(0), 1), (Nanos::ZERO, MetadataReads::default()));
@@ -167,8 +173,7 @@ mod tests {
 
     #[test]
     fn an_inode_of_a_file_that_was_made_is_cached() {
-        let mut ext4 = kernel("").ext4;
-        ext4.inodes.is_kept = true;
+        let mut ext4 = ext4();
         ext4.note_inode(&file(7), 1);
         assert_eq!(ext4.iget(&file(7), 1), (Nanos::ZERO, MetadataReads::default()));
         assert_eq!(ext4.iget(&file(8), 1), reads(0, 0), "its neighbour's block is there");

@@ -81,11 +81,10 @@ impl WrittenBack {
     }
 
     /// Returns how many of the bytes that a file loses were written within the time that counts.
-    fn take(&mut self, now: Nanos, file: &FileView, cut: Cut) -> u64 {
-        let within = file.cost.block_free_within;
+    fn take(&mut self, now: Nanos, file: FileId, within: Option<Nanos>, cut: Cut) -> u64 {
         let young_part = self.young_part(now, within);
         let Some(files) = &mut self.files else { return 0 };
-        let lost = files.get_mut(&file.id).map(|written| written.cut(cut.from)).unwrap_or_default();
+        let lost = files.get_mut(&file).map(|written| written.cut(cut.from)).unwrap_or_default();
         let lately = lost.bytes(u64::MAX, |at| within.is_none_or(|within| at + within >= now));
         let before = cut.clean_to.saturating_sub(cut.from) - lost.bytes(cut.clean_to, |_| true);
         lately + (young_part * before as f64) as u64
@@ -112,9 +111,10 @@ impl Ext4 {
 
     /// Returns the time to free the blocks of a cut, whose pages have all left.
     pub fn give_blocks_back(&mut self, now: Nanos, file: &FileView, cut: Cut) -> Nanos {
-        match self.written_back.take(now, file, cut).div_ceil(PAGE) {
+        let cost = self.config.cost_of(file);
+        match self.written_back.take(now, file.id, cost.block_free_within, cut).div_ceil(PAGE) {
             0 => Nanos::ZERO,
-            blocks => file.cost.file_free + Nanos(file.cost.block_free.0.saturating_mul(blocks)),
+            blocks => cost.file_free + Nanos(cost.block_free.0.saturating_mul(blocks)),
         }
     }
 }
@@ -122,7 +122,6 @@ impl Ext4 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::MountCost;
 
     const S: Nanos = Nanos(1_000_000_000);
 
@@ -164,12 +163,11 @@ mod tests {
 
     #[test]
     fn bytes_that_are_lost_count_while_they_are_young() {
-        let cost = |within| MountCost { block_free_within: within, ..MountCost::default() };
         let lost = |within: Option<Nanos>, at: u64, prepared: Option<Nanos>, cut: (u64, u64)| {
             let files = FxHashMap::from_iter([(FileId(1), written(&[(0, 0, 100), (5, 100, 200)]))]);
             let mut written_back = WrittenBack { files: Some(files), prepared };
-            let file = FileView { id: FileId(1), cost: cost(within), ..FileView::default() };
-            written_back.take(Nanos(at * S.0), &file, Cut { from: cut.0, clean_to: cut.1, unlinks: false })
+            let cut = Cut { from: cut.0, clean_to: cut.1, unlinks: false };
+            written_back.take(Nanos(at * S.0), FileId(1), within, cut)
         };
         let within = Some(Nanos(10 * S.0));
         assert_eq!(lost(None, 1000, None, (50, 400)), 150, "ever; what was there before: long ago");

@@ -4,7 +4,7 @@
 //! Left out: directories that are read from the disk as names change; how long names are; that a name which is removed is passed by others, too: half of them, but
 //! few where the oldest names go first.
 
-use crate::machine::MountSource;
+use crate::machine::{MountCost, MountSource};
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
@@ -34,12 +34,13 @@ fn read_metadata(cx: &mut Context<'_>, operation: OperationId, reads: MetadataRe
 pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView, change: NameChange) {
     cx.ext4.note_name(cx.now, &file, change == NameChange::Create);
     cx.ext4.note_inode(&file, names_blocks(file.names.into()));
-    let mut time = time_of(&file, change);
+    let cost = cx.config.cost_of(&file);
+    let mut time = time_of(&cost, file.names, change);
     if change == (NameChange::Rename { replaces: true }) && allocates_late(cx, &file) {
         // Whoever replaces a file by a new one wants either of them after a crash.
         let dirty = cx.pages.dirty().ranges_within(file.id, 0, u64::MAX);
         if dirty.total() > 0 && cx.ext4.requests(file.device).is_some() {
-            time += file.cost.extent_conversion;
+            time += cost.extent_conversion;
         }
         cx.flushers.flusher_of(cx.write_back, &file).write_range(file.id, WHOLE, dirty, Until::Never);
     }
@@ -50,7 +51,7 @@ pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView,
 pub fn open_file(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
     let blocks = names_blocks(file.names.into());
     let (extra, reads) = cx.ext4.iget(&file, blocks);
-    begin_name(cx, operation, file, (file.cost.open + extra, reads));
+    begin_name(cx, operation, file, (cx.config.cost_of(&file).open + extra, reads));
 }
 
 fn begin_name(
@@ -69,9 +70,8 @@ fn names_blocks(names: u64) -> u64 {
 }
 
 /// The time of the processor for a change of a name. A new one is looked for in its block of the directory, which then gets it.
-fn time_of(file: &FileView, change: NameChange) -> Nanos {
-    let cost = &file.cost;
-    let scan = Nanos(cost.name_scan.0.saturating_mul(names_passed(file.names.into())));
+fn time_of(cost: &MountCost, names: u32, change: NameChange) -> Nanos {
+    let scan = Nanos(cost.name_scan.0.saturating_mul(names_passed(names.into())));
     match change {
         NameChange::Create => cost.create + scan,
         NameChange::Rename { replaces } => {

@@ -33,7 +33,7 @@ pub fn step_cut(cx: &mut Context<'_>, operation: OperationId) -> Next {
             if !is_ours {
                 return Next::Done;
             }
-            let unlink = if cut.unlinks { file.cost.unlink } else { Nanos::ZERO };
+            let unlink = if cut.unlinks { cx.config.cost_of(&file).unlink } else { Nanos::ZERO };
             let computes = cx.ext4.cpus.run(cx.now, unlink) - cx.now;
             spend(cx, operation, Waits { journal, computes, ..Waits::default() })
         }

@@ -12,7 +12,7 @@ use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::{Taker, WbId};
 use crate::policy::kernel::tasks::table::{Place, Tasks};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{DeviceId, FileId, OperationId};
+use crate::policy::{DeviceId, FileId, FileView, OperationId};
 use crate::stop;
 use crate::units::Nanos;
 
@@ -88,15 +88,14 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
     let end = task.position + bytes;
     let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
     task.position = end;
-    let (run, file, takes_anonymous) = (task.run, task.file, task.takes_anonymous());
-    let (drops_behind, is_mapped, folio) = (task.drops_behind, task.mapped.is_some(), task.folio);
+    let (file, takes_anonymous, write) = (task.file, task.takes_anonymous(), Write::of(task));
     let (owner, memcg) = (task.kind.owner(operation), task.memcg);
     let by = Taker { home: cx.pages.placement.node(task.thread(operation)), memcg };
-    if takes_anonymous && run != Run::Fill {
+    if takes_anonymous && write.run != Run::Fill {
         cx.pages.take_anonymous(by, asked, owner);
     }
     let Some(file) = file else { return };
-    match run {
+    match write.run {
         Run::Hit | Run::Over => {}
         Run::Fill => cx.pages.fill_shmem(file.id, (start, end), by.home),
         Run::Miss => {
@@ -105,25 +104,50 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
         }
         Run::Through | Run::Insert => {
             cx.pages.put(file.id, start, end, by);
-            cx.pages.note_folios(&file, (start, end), folio);
+            cx.pages.note_folios(&file, (start, end), write.folio);
         }
-        Run::New | Run::Clean | Run::Dirty => {
-            if drops_behind || cx.pages.has_dropbehind() {
-                let leaves = drops_behind && run == Run::New;
-                cx.pages.mark_dropbehind(file.id, (start, end), leaves);
-            }
-            if run == Run::New {
-                cx.pages.note_folios(&file, (start, end), folio);
-            }
-            cx.ext4.note_changed(file.device, file.id, (start, end));
-            let written = cx.flushers.make_dirty(cx.pages, cx.write_back, cx.now, &file, (start, end), by);
-            cx.pages.placement.has_written(operation, written.new, written.far);
-            // Unmapping a touched page marks it (`mm/memory.c: zap_present_folio_ptes`).
-            if cx.config.rules.writes_are_accesses || is_mapped {
-                cx.pages.mark_accessed(file.id, start, end);
-            }
-        }
+        Run::New | Run::Clean | Run::Dirty => write.apply(cx, (operation, by), &file, (start, end)),
         Run::Pass | Run::Touch | Run::Remove | Run::Follow | Run::Direct | Run::Wait => {}
+    }
+}
+
+/// A run that makes pages dirty.
+#[derive(Clone, Copy)]
+pub struct Write {
+    run: Run,
+    folio: u64,
+    drops_behind: bool,
+    is_mapped: bool,
+}
+
+impl Write {
+    pub fn of(task: &Task) -> Self {
+        let Task { run, folio, drops_behind, .. } = *task;
+        Self { run, folio, drops_behind, is_mapped: task.mapped.is_some() }
+    }
+
+    /// Makes the pages of bytes dirty, which come into memory if they are new.
+    pub fn apply(
+        self,
+        cx: &mut Context<'_>,
+        (operation, by): (OperationId, Taker),
+        file: &FileView,
+        (start, end): (u64, u64),
+    ) {
+        if self.drops_behind || cx.pages.has_dropbehind() {
+            let leaves = self.drops_behind && self.run == Run::New;
+            cx.pages.mark_dropbehind(file.id, (start, end), leaves);
+        }
+        if self.run == Run::New {
+            cx.pages.note_folios(file, (start, end), self.folio);
+        }
+        cx.ext4.note_changed(file.device, file.id, (start, end));
+        let written = cx.flushers.make_dirty(cx.pages, cx.write_back, cx.now, file, (start, end), by);
+        cx.pages.placement.has_written(operation, written.new, written.far);
+        // Unmapping a touched page marks it (`mm/memory.c: zap_present_folio_ptes`).
+        if cx.config.rules.writes_are_accesses || self.is_mapped {
+            cx.pages.mark_accessed(file.id, start, end);
+        }
     }
 }
 

@@ -23,28 +23,31 @@ impl WriteBack {
         if !std::mem::take(&mut tasks.has_checks) {
             return;
         }
-        let timers = self.config.timers();
-        let poll = poll_interval(dirty, self.limits.thresholds.limit);
         let (mut has_checks, mut has_changed) = (false, false);
         for task in tasks.moving() {
-            let (folio, wb, dirties) = (task.folio, task.wb, task.run.dirties());
-            let Some(checks) = task.credit.as_mut().and_then(|credit| credit.checks.as_mut()) else {
-                continue;
-            };
-            has_checks = true;
-            let wb = self.wbs.get(wb.0 as usize).and_then(Option::as_ref);
-            let pause = wb.and_then(|wb| wb.task_rate.as_ref()).map(|rate| rate.law.pause());
-            let hurries = wb.is_some_and(|wb| wb.dirty_exceeded);
-            if dirties {
-                let slept = checks.sleeps_until;
-                balance(checks, pause, &Look { now, timers, poll, folio, hurries });
-                has_changed |= slept != checks.sleeps_until;
-            }
+            has_checks |= task.credit.as_ref().is_some_and(|credit| credit.checks.is_some());
+            has_changed |= self.check_task(task, dirty, now);
         }
         tasks.has_checks = has_checks;
         if has_changed {
             tasks.note_change();
         }
+    }
+
+    /// Checks a task if it is due; true if it falls asleep or wakes.
+    pub fn check_task(&self, task: &mut Task, dirty: u64, now: Nanos) -> bool {
+        let (folio, wb, dirties) = (task.folio, task.wb, task.run.dirties());
+        let Some(checks) = task.credit.as_mut().filter(|_| dirties).and_then(|credit| credit.checks.as_mut())
+        else {
+            return false;
+        };
+        let (timers, poll) = (self.config.timers(), poll_interval(dirty, self.limits.thresholds.limit));
+        let wb = self.wbs.get(wb.0 as usize).and_then(Option::as_ref);
+        let pause = wb.and_then(|wb| wb.task_rate.as_ref()).map(|rate| rate.law.pause());
+        let hurries = wb.is_some_and(|wb| wb.dirty_exceeded);
+        let slept = checks.sleeps_until;
+        balance(checks, pause, &Look { now, timers, poll, folio, hurries });
+        slept != checks.sleeps_until
     }
 
     /// Returns the seconds until a task is checked; nothing in free run, and while it sleeps.

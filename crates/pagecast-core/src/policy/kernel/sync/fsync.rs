@@ -97,7 +97,7 @@ pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
 /// Spends the processor's time of a durable call, and a flush.
 pub fn end_of_sync(cx: &mut Context<'_>, operation: OperationId, flush: Nanos) -> Next {
     let task = &cx.tasks[operation];
-    let cost = task.file().cost;
+    let cost = cx.config.cost_of(task.file());
     let conversion = if task.stage == Stage::Commit { cost.extent_conversion } else { Nanos::ZERO };
     let computes = cx.ext4.cpus.run(cx.now, cost.fsync + conversion) - cx.now;
     spend(cx, operation, Waits { computes, flush, ..Waits::default() })

@@ -30,11 +30,11 @@ impl Lists {
             if state == extent.state {
                 continue;
             }
-            let slot = self.extents.cut(slot, from, at);
             if state.list == extent.state.list {
+                let slot = self.extents.cut(slot, from, at);
                 self.extents.set_state(slot, state);
             } else {
-                self.extents.take(slot);
+                self.extents.take_part(slot, from, at);
                 self.activate(file, from, at, state);
             }
         }

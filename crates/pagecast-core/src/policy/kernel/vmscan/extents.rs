@@ -282,15 +282,42 @@ impl Extents {
     /// Takes an extent out of its list and file.
     pub fn take(&mut self, slot: Slot) -> Extent {
         let extent = self.displace(slot);
-        let place = self.place_of(extent.state.lruvec, extent.state.list);
-        let list = &mut self.lists[place];
-        list.bytes -= extent.len();
-        self.bytes[usize::from(extent.state.lruvec.0)] -= extent.len();
-        self.files.of(extent.file).discount(list.is_active, extent.len());
+        self.discount(&extent, extent.len());
         if extent.older != NONE {
             self.join_newer(extent.older);
         }
         extent
+    }
+
+    /// Takes `start..end` of an extent out of its list and file. The rest stays where it is.
+    pub fn take_part(&mut self, slot: Slot, start: u64, end: u64) -> Extent {
+        let whole = self.slab[slot];
+        debug_assert!(whole.start <= start && start < end && end <= whole.end, "it is a part");
+        match (whole.start < start, end < whole.end) {
+            (false, false) => return self.take(slot),
+            (false, true) => {
+                let cached = self.files.of(whole.file);
+                cached.insert(end, slot);
+                cached.remove(start);
+                self.slab[slot].start = end;
+            }
+            (true, false) => self.slab[slot].end = start,
+            (true, true) => {
+                self.slab[slot].end = start;
+                self.place(Extent { start: end, ..whole }, slot, whole.newer);
+            }
+        }
+        self.discount(&whole, end - start);
+        Extent { start, end, ..whole }
+    }
+
+    /// Counts bytes of an extent that leave its list.
+    fn discount(&mut self, extent: &Extent, bytes: u64) {
+        let place = self.place_of(extent.state.lruvec, extent.state.list);
+        let list = &mut self.lists[place];
+        list.bytes -= bytes;
+        self.bytes[usize::from(extent.state.lruvec.0)] -= bytes;
+        self.files.of(extent.file).discount(list.is_active, bytes);
     }
 
     /// Gives an extent another state in its place in the same list.

@@ -155,8 +155,7 @@ impl Lists {
             let (from, to) = (extent.start.max(start), extent.end.min(until));
             until = from;
             if extent.state.reclaim {
-                let slot = self.extents.cut(slot, from, to);
-                self.extents.take(slot);
+                self.extents.take_part(slot, from, to);
                 let list = self.first_reclaimed(extent.state.lruvec);
                 let state = State { list, reclaim: false, ..extent.state };
                 self.extents.insert_oldest(file, from, to, state);
@@ -173,15 +172,15 @@ impl Lists {
         while let Some((slot, extent)) = self.extents.first_in(file, at, end) {
             let from = extent.start.max(at);
             at = extent.end.min(end);
-            let slot = self.extents.cut(slot, from, at);
             let (state, moves) = match self.replacement {
                 Replacement::TwoLists(_) => (Self::deactivated(extent.state), true),
                 Replacement::Generations(version) => self.lru_gen_deactivated(version, extent.state),
             };
             if moves {
-                self.extents.take(slot);
+                self.extents.take_part(slot, from, at);
                 self.extents.insert_newest(file, from, at, state);
             } else {
+                let slot = self.extents.cut(slot, from, at);
                 self.extents.set_state(slot, state);
             }
         }
@@ -193,8 +192,7 @@ impl Lists {
     /// `mm/truncate.c`: truncation, and dropping clean pages.
     pub fn remove(&mut self, file: FileId, start: u64, end: u64) {
         while let Some((slot, extent)) = self.extents.first_in(file, start, end) {
-            let slot = self.extents.cut(slot, extent.start.max(start), extent.end.min(end));
-            let gone = self.extents.take(slot);
+            let gone = self.extents.take_part(slot, extent.start.max(start), extent.end.min(end));
             self.extents.turn_over(file, gone.len());
         }
         self.shadows.forget(file, start, end);
