@@ -88,7 +88,7 @@
 //! | `jbd2_journal_commit_transaction` | `jbd2/commit.rs` | `step_commit` |
 //! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
 //! | `add_transaction_credits` | `jbd2/checkpoint.rs` | `journal_data` |
-//! | `ext4_iget` | `ext4/inodes.rs` | `iget` |
+//! | `ext4_iget` | `ext4/iget.rs` | `iget` |
 //! | `ext4_free_blocks` | `ext4/written_back.rs` | `give_blocks_back` |
 //! | `ext4_mb_group_or_file` | `ext4/block_maps.rs` | `extend` |
 //! | `ext4_ind_map_blocks` | `ext4/block_maps.rs` | `indirect` |

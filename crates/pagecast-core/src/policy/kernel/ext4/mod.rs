@@ -5,6 +5,7 @@
 pub mod at_risk;
 pub mod block_maps;
 pub mod commit;
+pub mod iget;
 pub mod inodes;
 pub mod journal;
 pub mod log;

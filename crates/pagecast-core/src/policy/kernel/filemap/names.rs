@@ -1,8 +1,8 @@
 //! Steps calls that change names: they compute, change the journal, and may begin to write a file.
 //!
 //! Source: `fs/ext4/namei.c: ext4_create, ext4_rename, ext4_unlink`, `fs/ext4/inode.c: ext4_alloc_da_blocks` (`auto_da_alloc`), Linux 6.16.
-//! Left out: directories that are read from the disk as names change; how long names are; that a name which is removed is passed by others, too: half of them, but
-//! few where the oldest names go first.
+//! Left out: directories that are read from the disk as names change; how long names are; that a name which is removed is passed by others,
+//! too: half of them, but few where the oldest names go first.
 
 use crate::machine::{MountCost, MountSource};
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
