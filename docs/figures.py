@@ -314,6 +314,36 @@ do = [ {{ write = "/data/out", size = "6 GB", call = "1 MiB" }} ]
     return with_legend(axes)
 
 
+def tmpfs_beside_a_disk() -> Figure:
+    """Write a file into a tmpfs, then one onto a disk, and remove the first."""
+    result = forecast(
+        """
+[[process]]
+name = "p"
+do = [
+  { write = "/dev/shm/a", size = "4 GB", call = "1 MiB" },
+  { sleep = "2 s" },
+  { write = "/data/b", size = "3 GB", call = "1 MiB" },
+  { sleep = "6 s" },
+  { unlink = "/dev/shm/a" },
+  { sleep = "2 s" },
+]
+""",
+        'machine.mount."/dev/shm"={type="tmpfs"}',
+    )
+    axes = one_plot(height=3.4)
+    table = result.timeline
+    for level, style in (("cached", "-"), ("dirty", "--")):
+        values = table[f"{level}_bytes"] / GB
+        axes.plot(table["time_s"], values, color=LEVEL_COLOURS[level], linestyle=style, label=level)
+    values = table["dirty_limit_bytes"] / GB
+    axes.plot(table["time_s"], values, color=BLACK, linewidth=1, label="dirty limit")
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel("memory (GB)")
+    axes.set_ylim(bottom=0)
+    return with_legend(axes)
+
+
 def read_ahead_windows() -> Figure:
     """Read a file 4 KiB at a time and watch how much of it is cached after each call."""
     calls = 128
@@ -477,6 +507,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "generations": generations,
     "watermarks": watermarks,
     "cgroup_limits": cgroup_limits,
+    "tmpfs_beside_a_disk": tmpfs_beside_a_disk,
     "read_ahead_windows": read_ahead_windows,
     "fsync_queue": fsync_queue,
     "write_back_throttling": write_back_throttling,

@@ -1,6 +1,7 @@
 """What all tests share: profiles of Hypothesis, and the rule that a skipped test is a listed one."""
 
 import fnmatch
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -11,6 +12,11 @@ import pytest
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=100, database=None, print_blob=True)
 hypothesis.settings.load_profile("default")
+
+# Tests that are started with nohup or in the background would ignore these, and so would commands below them.
+for _each, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_each) == signal.SIG_IGN:
+        signal.signal(_each, _usual)
 
 SKIPS = Path(__file__).parent / "skips.txt"
 skipped: list[str] = []

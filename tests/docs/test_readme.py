@@ -15,7 +15,7 @@ MISSING: Final = {
     "private mappings": {"map_private", "private"},
     "Schedulers": {"elevator"},
     "directories": {"readdir", "getdents"},
-    "Nested cgroups": {"high", "low", "min", "parent"},
+    "Nested cgroups": {"high", "low", "parent"},
     "NFS": {"actimeo", "rsize", "wsize"},
 }
 """What README says is not modelled, and the keys by which a scenario would have it."""
