@@ -323,6 +323,18 @@ rate = "400 MB/s"
     );
 }
 
+/// The server's own writes wait behind a request of the client, whose read has ended by then.
+#[test]
+fn the_disk_of_a_server_serves_requests_one_by_one() {
+    let run = on(HOSTS)
+        .set("host.server.disk.ssd.service='100 ms'")
+        .file("/remote/f", "800 B")
+        .process_with("p", "host = 'client'", &["read = '/remote/f'"])
+        .process_with("q", "host = 'server'", &["write = '/export/g', size = '80 MB'", "fsync = '/export/g'"])
+        .run("kernel");
+    assert!((run.seconds("p", 0) - 0.1).abs() < 1e-5);
+}
+
 /// Exp 3 of the WRENCH-cache paper as the authors' simulator has it: disk, memory and link (x 0.97 / 1.05 for SimGrid's network
 /// model), and the latency (x 13.01).
 const PUBLISHED: &str = r#"

@@ -385,11 +385,13 @@ impl<N: Network> Engine<'_, N> {
         process.map_or(1.0, |process| self.weights.of(route, process, || name(process)))
     }
 
-    /// The process that waits for an operation. What a policy does by itself has the number of nobody.
+    /// The process that waits for an operation; nobody for what a policy does by itself, and for a part of a transfer that has ended.
     pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
         match Nfs::transfer_of(operation) {
             _ if operation == OperationId::NOBODY => None,
-            Some((transfer, _)) => Some(self.nfs.operation(transfer).0),
+            Some((transfer, _)) => {
+                self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0)
+            }
             None => Some(operation.0),
         }
     }
