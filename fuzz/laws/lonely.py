@@ -51,7 +51,7 @@ def reader(chance: Chance) -> Table:
 def writer(chance: Chance) -> Table:
     """Draw a process that appends to new files, makes some durable, and thinks."""
     drawn = machine(chance)
-    # Its rate does not bind a disk that counts requests: how many there are depends on when the flusher comes.
+    # Its rate does not bind a disk that counts requests: their number depends on when the flusher comes.
     drawn["disk"]["d0"].pop("iops", None)
     memory = drawn["memory"]["size"]
     steps: list[Table] = []

@@ -389,9 +389,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
         match Nfs::transfer_of(operation) {
             _ if operation == OperationId::NOBODY => None,
-            Some((transfer, _)) => {
-                self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0)
-            }
+            Some((transfer, _)) => self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0),
             None => Some(operation.0),
         }
     }
