@@ -40,15 +40,15 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let begun = self.open_size(file, truncate)?;
         Ok(match begun.wants {
             _ if is_new => self.named(file, NameChange::Create),
-            Wants::Nothing => self.look_up(file),
+            Wants::Nothing => self.look_up(file, false),
             _ => begun,
         })
     }
 
-    /// Opens a file that is there, or looks at it, which takes a policy's time if it minds.
-    pub(super) fn look_up(&self, file: Located) -> Begun {
+    /// Opens a file that is there, or looks at it as `stat` does, which takes a policy's time if it minds.
+    pub(super) fn look_up(&self, file: Located, is_stat: bool) -> Begun {
         match self.policy.minds_opens() && self.files.has_size(file.file) {
-            true => Begun::on(file, Call::Open { file: self.view(file) }),
+            true => Begun::on(file, Call::Open { file: self.view(file), is_stat }),
             false => Begun::on(file, Wants::Nothing),
         }
     }

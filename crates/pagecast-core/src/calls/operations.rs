@@ -159,7 +159,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 let fd = fd.ok_or_else(|| CallError::NoDescriptor { operation: action.name() })?;
                 self.duplicate(fd, to, file)
             }
-            Action::Stat { .. } => self.look_up(file),
+            Action::Stat { .. } => self.look_up(file, true),
             Action::Fallocate { mode, offset, bytes, .. } => self.allocate(file, mode, offset, bytes)?,
             Action::Read { .. } => self.begin_read(file, action, fd, flags)?,
             Action::Write { .. } => self.begin_write(file, action, fd, flags)?,

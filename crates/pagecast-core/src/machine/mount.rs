@@ -93,7 +93,7 @@ keys! {
         /// Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]
         pub fsync: Nanos,
-        /// Time of the processor to open a file that is there, or to look at it with `stat`
+        /// Time of the processor to open a file that is there
         ///
         /// Not with `nfs`.
         #[key(TIME, default = Nanos::ZERO)]

@@ -278,6 +278,8 @@ pub enum Call {
     Open {
         /// The file.
         file: FileView,
+        /// True for `stat`, which needs the inode alone.
+        is_stat: bool,
     },
     /// Take advice on the use of a file, or a part of it.
     Advise {

@@ -369,7 +369,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
         Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
-        Call::Open { file } => open_file(cx, request.operation, file),
+        Call::Open { file, is_stat } => open_file(cx, request.operation, file, is_stat),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.

@@ -48,10 +48,11 @@ pub fn change_name(cx: &mut Context<'_>, operation: OperationId, file: FileView,
 }
 
 /// Opens a file that is there, or looks at it.
-pub fn open_file(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
+pub fn open_file(cx: &mut Context<'_>, operation: OperationId, file: FileView, is_stat: bool) {
     let blocks = names_blocks(file.names.into());
     let (extra, reads) = cx.ext4.iget(&file, blocks);
-    begin_name(cx, operation, file, (cx.config.cost_of(&file).open + extra, reads));
+    let open = if is_stat { Nanos::ZERO } else { cx.config.cost_of(&file).open };
+    begin_name(cx, operation, file, (open + extra, reads));
 }
 
 fn begin_name(

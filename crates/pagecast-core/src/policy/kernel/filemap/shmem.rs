@@ -30,7 +30,7 @@ fn file_of(call: &Call) -> Option<FileView> {
         | Call::Truncate { file, .. }
         | Call::Unlink { file }
         | Call::Name { file, .. }
-        | Call::Open { file }
+        | Call::Open { file, .. }
         | Call::Advise { file, .. } => Some(file),
         Call::Sync | Call::SyncFs { .. } | Call::DropCaches | Call::Allocate { .. } | Call::Free { .. } => {
             None
