@@ -101,9 +101,9 @@ keys! {
         /// The same, beside it, where the inode is not cached
         ///
         /// Its block of the directory and of the table of inodes are then [read from the disk](../concepts/kernel/ext4.md#inodes), unless they are
-        /// cached. Not with `nfs`.
-        #[key(TIME, absent = "inodes are always cached")]
-        pub iget: Option<Nanos>,
+        /// cached. With 0 inodes are always cached. Not with `nfs`.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub iget: Nanos,
         /// Time of the processor to give a file new times
         ///
         /// Paid by a write through the cache that is the first one of its tick (`fs/inode.c: file_update_time`), on XFS a transaction. With

@@ -24,7 +24,7 @@ GIB: Final = 2**30
 COSTED: Final = "kernel"
 """The model that gets the calibration, and the kernel's earlier estimates."""
 
-OF_NAMES: Final = ("create", "rename", "unlink")
+OF_NAMES: Final = ("create", "rename", "unlink", "open", "iget")
 """Keys of a mount that say what calls cost which strace times."""
 
 MACHINE: Final = "machine.toml"

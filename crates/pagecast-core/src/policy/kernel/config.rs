@@ -86,7 +86,7 @@ impl Config {
 
     /// True if opening files takes time.
     pub fn minds_opens(&self) -> bool {
-        self.host.mounts.iter().any(|mount| mount.cost.open > Nanos::ZERO || mount.cost.iget.is_some())
+        self.host.mounts.iter().any(|mount| mount.cost.open > Nanos::ZERO || mount.cost.iget > Nanos::ZERO)
     }
 
     /// The kernel's timers.

@@ -25,10 +25,9 @@ impl Ext4 {
     /// read from the disk.
     pub fn iget(&mut self, file: &FileView, blocks: u64) -> (Nanos, MetadataReads) {
         let none = (Nanos::ZERO, MetadataReads::default());
-        let Some(time) = self.config.cost_of(file).iget.filter(|_| self.config.is_local(file.device)) else {
-            return none;
-        };
-        if !self.inodes.cached.insert(file.id) {
+        let time = self.config.cost_of(file).iget;
+        let is_cached = time == Nanos::ZERO || !self.config.is_local(file.device);
+        if is_cached || !self.inodes.cached.insert(file.id) {
             return none;
         }
         let mut reads = MetadataReads::default();
@@ -76,7 +75,7 @@ mod tests {
 
     fn ext4() -> Ext4 {
         let mut kernel = kernel("");
-        reconfigure(&mut kernel, |config| config.host.mounts[0].cost.iget = Some(IGET));
+        reconfigure(&mut kernel, |config| config.host.mounts[0].cost.iget = IGET);
         kernel.ext4.inodes.is_kept = true;
         kernel.ext4
     }

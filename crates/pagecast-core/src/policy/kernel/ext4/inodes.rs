@@ -12,7 +12,7 @@ use crate::policy::kernel::config::Config;
 use crate::policy::kernel::ext4::journal::Tid;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::{DeviceId, FileId, FileView};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// Blocks that are read together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ impl Inodes {
             together: (0..host.disks.len()).map(of_disk).collect(),
             cached: FxHashSet::default(),
             blocks: FxHashMap::default(),
-            is_kept: host.mounts.iter().any(|mount| mount.cost.iget.is_some()),
+            is_kept: host.mounts.iter().any(|mount| mount.cost.iget > Nanos::ZERO),
         }
     }
 
