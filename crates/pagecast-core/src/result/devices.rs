@@ -146,14 +146,7 @@ impl DeviceUse {
     /// Calls a function with each window from one instant to another, and the part of that time in it.
     fn each(&mut self, start: Nanos, end: Nanos, mut change: impl FnMut(&mut Used, Nanos, Nanos)) {
         let end_within = if end > start { Nanos(end.0 - 1) } else { end };
-        while end_within.0 / self.width.0 >= self.most as u64 {
-            self.width = Nanos(self.width.0 * 2);
-            self.windows = self
-                .windows
-                .chunks(2)
-                .map(|two| two.iter().fold(Used::default(), |sum, each| sum.add(*each)))
-                .collect();
-        }
+        self.widen(end_within);
         let width = self.width.0;
         let (first, last) = (start.0 / width, end_within.0 / width);
         if self.windows.len() <= last as usize {
@@ -165,6 +158,18 @@ impl DeviceUse {
         }
     }
 
+    /// Makes one window of each two until an instant is in one of them.
+    fn widen(&mut self, until: Nanos) {
+        while until.0 / self.width.0 >= self.most as u64 {
+            self.width = Nanos(self.width.0 * 2);
+            self.windows = self
+                .windows
+                .chunks(2)
+                .map(|two| two.iter().fold(Used::default(), |sum, each| sum.add(*each)))
+                .collect();
+        }
+    }
+
     /// Returns each window up to the end of a run, with its beginning and its length; none if the disk has done nothing.
     #[must_use]
     pub fn rows(mut self, end: Nanos) -> Vec<(Nanos, Nanos, Used)> {
@@ -172,6 +177,7 @@ impl DeviceUse {
         if self.windows.iter().all(|window| *window == Used::default()) {
             return Vec::new();
         }
+        self.widen(Nanos(end.0.saturating_sub(1)));
         let width = self.width.0;
         let windows = end.0.div_ceil(width).max(self.windows.len() as u64) as usize;
         self.windows.resize(windows, Used::default());
@@ -239,6 +245,16 @@ mod tests {
         let times: u64 = spans.iter().map(|(from, to)| to - from).sum();
         assert_eq!((all.at_disk, all.waiting), (u128::from(times * MS), u128::from(7 * MS)));
         assert_eq!((all.busy, all.deepest), (Nanos(31 * MS), 2));
+    }
+
+    #[test]
+    fn a_disk_that_has_long_been_idle_has_no_more_windows_than_others() {
+        let mut disk = DeviceUse::new(16);
+        disk.moved(Nanos::ZERO, Nanos(MS), reads(1, 4096));
+        let rows = disk.rows(Nanos(1_000_000 * MS));
+        assert!((8..=16).contains(&rows.len()), "{}", rows.len());
+        assert_eq!(sum(&rows).read_bytes, 4096);
+        assert_eq!(rows.iter().map(|row| row.1).sum::<Nanos>(), Nanos(1_000_000 * MS));
     }
 
     #[test]
