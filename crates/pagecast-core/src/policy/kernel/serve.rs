@@ -11,18 +11,19 @@ use crate::policy::kernel::filemap::begin::task_of;
 use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
 use crate::policy::kernel::filemap::write::look_up_to_write;
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
+use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::next_call::{Slopes, next_look_at_memory};
 use crate::policy::kernel::model::run::flow_of;
 use crate::policy::kernel::model::settle::{Write, settle};
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::Span;
-use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::cost::{PerByte, Run};
 use crate::policy::kernel::tasks::credit::{forget_much, resume};
 use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::kind::Kind;
 use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Actions, Call, Outcome, Policy, Request, Served, Undisturbed};
+use crate::policy::{Actions, Alone, Call, OperationId, Outcome, Policy, Request, Served, Undisturbed};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos, earlier, seconds_between, whole};
 
@@ -174,27 +175,11 @@ impl Kernel {
             return None;
         }
         task.shape = shape;
-        task.pace = shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
         task.count_served(bytes.0, |served, bytes| *served += bytes);
-        let cap = cx.caps.cap_at(cx.pages, cx.write_back, &task, false, || cost);
-        let spec = flow_of(cx.config, operation, &task, (shape.bytes, cap));
-        let course = by.alone(&spec).filter(|course| course.end < calm_until.min(now + SETTLE_AFTER))?;
-        let mut slopes = Slopes::default();
-        slopes.add(&task, course.rate);
-        if next_look_at_memory(cx.pages, cx.tasks, &slopes, now).is_some_and(|next| next <= course.end) {
-            return None;
-        }
+        let course = course_of(cx, (operation, &mut task), cost, calm_until, by)?;
         cx.readers.streams.insert(key, stream);
         note_windows(cx.pages, &file, &reading);
-        by.record(now, self.levels());
-        if !was_calm {
-            self.record_loads(now, by);
-        }
-        let moved = whole(course.rate * seconds_between(now, course.end)).min(shape.bytes);
-        self.pages.count(&mut task, moved, None, course.end);
-        self.write_back.tick(course.end);
-        (self.clock.settled, self.clock.caught_up) = (now, course.end);
-        by.record(course.end, self.levels());
+        let moved = self.pass_alone(now, &mut task, &course, was_calm, by);
         self.pages.uncount(&task, moved);
         let taker = Taker { home: 0, memcg: task.memcg };
         self.pages.read_in(file.id, offset, offset + shape.bytes, taker);
@@ -245,25 +230,9 @@ impl Kernel {
         cx.write_back.check_task(&mut task, cx.pages.dirty().total() / PAGE, now);
         task.count_served(bytes.0, |served, bytes| *served += bytes);
         let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
-        task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
-        let cap = cx.caps.cap_at(cx.pages, cx.write_back, &task, false, || cost);
-        let spec = flow_of(cx.config, operation, &task, (bytes.0, cap));
-        let course = by.alone(&spec).filter(|course| course.end < calm_until.min(now + SETTLE_AFTER))?;
-        let mut slopes = Slopes::default();
-        slopes.add(&task, course.rate);
-        if next_look_at_memory(cx.pages, cx.tasks, &slopes, now).is_some_and(|next| next <= course.end) {
-            return None;
-        }
+        let course = course_of(cx, (operation, &mut task), cost, calm_until, by)?;
         cx.block.turns.note_writer(file.id, operation);
-        by.record(now, self.levels());
-        if !was_calm {
-            self.record_loads(now, by);
-        }
-        let moved = whole(course.rate * seconds_between(now, course.end)).min(bytes.0);
-        self.pages.count(&mut task, moved, None, course.end);
-        self.write_back.tick(course.end);
-        (self.clock.settled, self.clock.caught_up) = (now, course.end);
-        by.record(course.end, self.levels());
+        let moved = self.pass_alone(now, &mut task, &course, was_calm, by);
         self.pages.count(&mut task, bytes.0 - moved, None, course.end);
         self.pages.uncount(&task, bytes.0);
         let taker = Taker { home: 0, memcg: task.memcg };
@@ -274,6 +243,28 @@ impl Kernel {
         follow_task(cx, operation, &task);
         self.rest_or_control(course.end, out);
         Some(course.end)
+    }
+
+    /// Lets the time of a course pass, which nobody looks into; returns the bytes that have moved at its end.
+    fn pass_alone(
+        &mut self,
+        now: Nanos,
+        task: &mut Task,
+        course: &Alone,
+        was_calm: bool,
+        by: &mut dyn Undisturbed,
+    ) -> u64 {
+        let &Alone { end, rate, .. } = course;
+        by.record(now, self.levels());
+        if !was_calm {
+            self.record_loads(now, by);
+        }
+        let moved = whole(rate * seconds_between(now, end)).min(task.shape.bytes);
+        self.pages.count(task, moved, None, end);
+        self.write_back.tick(end);
+        (self.clock.settled, self.clock.caught_up) = (now, end);
+        by.record(end, self.levels());
+        moved
     }
 
     /// Ends the calm if a call that was served without a task asks for decisions.
@@ -388,4 +379,22 @@ impl Kernel {
         let is_over = |dirty: u64, pages: u64| (dirty + bytes) / PAGE > pages;
         is_over(dirty.dirty(), limits.thresholds.background) || is_over(dirty.total(), limits.freerun)
     }
+}
+
+/// Returns the course of the run of a task that is in no table, if it is soon over and nobody wants to look at memory before its end.
+fn course_of(
+    cx: &Context<'_>,
+    (operation, task): (OperationId, &mut Task),
+    cost: PerByte,
+    calm_until: Nanos,
+    by: &mut dyn Undisturbed,
+) -> Option<Alone> {
+    task.pace = task.shape.thread_rate(&cost).unwrap_or(f64::INFINITY);
+    let cap = cx.caps.cap_at(cx.pages, cx.write_back, task, false, || cost);
+    let spec = flow_of(cx.config, operation, task, (task.shape.bytes, cap));
+    let course = by.alone(&spec).filter(|course| course.end < calm_until.min(cx.now + SETTLE_AFTER))?;
+    let mut slopes = Slopes::default();
+    slopes.add(task, course.rate);
+    let next = next_look_at_memory(cx.pages, cx.tasks, &slopes, cx.now);
+    next.is_none_or(|next| next > course.end).then_some(course)
 }
