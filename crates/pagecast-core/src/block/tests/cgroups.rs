@@ -217,24 +217,9 @@ proptest! {
             .iter()
             .map(|calls| Some(Limits { bytes: [calls.limits.0; 2], requests: [calls.limits.1; 2] }))
             .collect();
-        let each: Vec<_> = calls
-            .iter()
-            .map(|calls| (if calls.is_write { Direction::Write } else { Direction::Read }, calls.bytes, READER.2))
-            .collect();
-        let depths: Vec<u32> = calls.iter().map(|calls| calls.depth).collect();
-        let disk = Device::new(settings(scheduler, nr_requests), Service::new(depth, Nanos(time)));
-        let ours = Threads::of(disk.shared(Some(Throttle::new(250, &limits)), None), &each).run(&depths, 1000);
-        let disk = oracle::Disk {
-            scheduler,
-            nr_requests: nr_requests as usize,
-            most: 124 << 10,
-            depth: depth as usize,
-            time,
-            submission: 5_000,
-            wake_up: 10_000,
-        };
-        let theirs = oracle::Oracle::run(disk, &calls, SECOND);
-        for ((ours, theirs), calls) in ours.latencies.into_iter().zip(theirs.latencies).zip(&calls) {
+        let limited = |device: Device| device.shared(Some(Throttle::new(250, &limits)), None);
+        let both = ours_and_the_oracles((scheduler, nr_requests, depth, time), limited, &calls, 1000);
+        for ((ours, theirs), calls) in both.zip(&calls) {
             let (count, expected) = (ours.len() as f64, theirs.len() as f64);
             prop_assert!((count - expected).abs() <= (expected / 100.0).max(1.0), "{count} {expected}");
             let (p99, expected) = (percentile(ours, 0.99), percentile(theirs, 0.99));

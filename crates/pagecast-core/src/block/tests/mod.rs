@@ -380,6 +380,37 @@ fn percentile(mut values: Vec<u64>, part: f64) -> f64 {
     values.get(at.min(values.len().saturating_sub(1))).map_or(0.0, |value| *value as f64)
 }
 
+/// The latencies of each thread on a disk of a scheduler, `nr_requests`, depth and time of a request, and those of the oracle on one like it, in
+/// so many milliseconds.
+fn ours_and_the_oracles(
+    (scheduler, nr_requests, depth, time): (Scheduler, u32, u32, u64),
+    change: impl FnOnce(Device) -> Device,
+    calls: &[oracle::Calls],
+    ms: u64,
+) -> impl Iterator<Item = (Vec<u64>, Vec<u64>)> {
+    let each: Vec<_> = calls
+        .iter()
+        .map(|calls| {
+            let direction = if calls.is_write { Direction::Write } else { Direction::Read };
+            (direction, calls.bytes, IoPriority { class: calls.class, level: 4 })
+        })
+        .collect();
+    let depths: Vec<u32> = calls.iter().map(|calls| calls.depth).collect();
+    let device = Device::new(settings(scheduler, nr_requests), Service::new(depth, Nanos(time)));
+    let ours = Threads::of(change(device), &each).run(&depths, ms);
+    let disk = oracle::Disk {
+        scheduler,
+        nr_requests: nr_requests as usize,
+        most: 124 << 10,
+        depth: depth as usize,
+        time,
+        submission: 5_000,
+        wake_up: 10_000,
+    };
+    let theirs = oracle::Oracle::run(disk, calls, ms * MS);
+    ours.latencies.into_iter().zip(theirs.latencies)
+}
+
 proptest! {
     #[test]
     fn it_serves_random_mixes_as_the_oracle_does(
@@ -403,27 +434,8 @@ proptest! {
                 limits: (None, None),
             })
             .collect();
-        let each: Vec<_> = calls
-            .iter()
-            .map(|calls| {
-                let direction = if calls.is_write { Direction::Write } else { Direction::Read };
-                (direction, calls.bytes, IoPriority { class: calls.class, level: 4 })
-            })
-            .collect();
-        let depths: Vec<u32> = calls.iter().map(|calls| calls.depth).collect();
-        let device = Device::new(settings(scheduler, nr_requests), Service::new(depth, Nanos(time)));
-        let ours = Threads::of(device, &each).run(&depths, 200);
-        let disk = oracle::Disk {
-            scheduler,
-            nr_requests: nr_requests as usize,
-            most: 124 << 10,
-            depth: depth as usize,
-            time,
-            submission: 5_000,
-            wake_up: 10_000,
-        };
-        let theirs = oracle::Oracle::run(disk, &calls, 200 * MS);
-        for (ours, theirs) in ours.latencies.into_iter().zip(theirs.latencies) {
+        let both = ours_and_the_oracles((scheduler, nr_requests, depth, time), |device| device, &calls, 200);
+        for (ours, theirs) in both {
             let (count, expected) = (ours.len() as f64, theirs.len() as f64);
             prop_assert!((count - expected).abs() <= (expected / 100.0).max(1.0), "{count} {expected}");
             let (p99, expected) = (percentile(ours, 0.99), percentile(theirs, 0.99));

@@ -33,7 +33,7 @@ const HZ: u64 = 250;
 const SLICE: u64 = 25;
 const TICK: u64 = 1_000_000_000 / HZ;
 
-/// What a limited thread has sent: its slice in ticks, the bytes and requests that count there, and the entries that wait; of each
+/// The requests that a limited thread has sent: its slice in ticks, the bytes and requests that count there, and the entries that wait; of each
 /// whether its bytes count still.
 #[derive(Clone, Debug, Default)]
 struct Limited {
