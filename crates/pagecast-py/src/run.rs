@@ -87,7 +87,7 @@ impl RunPlan {
         self.plan.written().1.0
     }
 
-    /// What the files take on the disk at a time, at most.
+    /// The most bytes of files on the disk at a time.
     #[getter]
     fn space_bytes(&self) -> u64 {
         self.plan.space().0

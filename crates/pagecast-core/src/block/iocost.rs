@@ -56,7 +56,7 @@ fn vrate_step(busy_level: i32) -> f64 {
     }
 }
 
-/// What a request of a direction costs, in seconds of the disk: each page, and beside that in order and at random (`calc_lcoefs`).
+/// The cost of a request of a direction, in seconds of the disk: of each page, and beside that in order and at random (`calc_lcoefs`).
 #[derive(Clone, Copy, Debug)]
 struct Coefficients {
     page: f64,

@@ -152,7 +152,7 @@ impl Copying {
     }
 }
 
-/// Who runs the queue of a disk, and so copies.
+/// The thread that runs the queue of a disk, and so copies.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Runner {
     /// A thread that has submitted the request.
@@ -199,7 +199,7 @@ pub struct Service {
     array: Option<Array>,
     /// Requests that are served, and when that ends, by that time.
     served: VecDeque<(Nanos, Request)>,
-    /// Requests that have a tag of the disk and wait for its budget.
+    /// Requests that have a tag of the disk and wait for its allowance or its head.
     held: VecDeque<Request>,
 }
 

@@ -25,7 +25,7 @@ const FIRST_LEVEL: u64 = 63;
 const NEXT_LEVEL: u64 = 8;
 const SECOND: u64 = 1_000_000_000;
 
-/// What a cgroup may move in a second, reads and writes; nothing where any amount.
+/// The most that a cgroup moves in a second, reads and writes; nothing where any amount.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// `rbps` and `wbps`.

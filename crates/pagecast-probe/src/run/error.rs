@@ -77,9 +77,9 @@ pub enum RunError {
         path: PathBuf,
         /// The time of the run.
         at: Nanos,
-        /// What is left for others.
+        /// The bytes that are left for others.
         left: Bytes,
-        /// What was free at its start.
+        /// The bytes that were free at its start.
         free: Bytes,
     },
     /// A thread that could not be started.

@@ -255,7 +255,7 @@ impl Plan {
         (self.needs.prepared, self.needs.written)
     }
 
-    /// What the files take on the disk at a time, at most, but for those of programs that are open-ended.
+    /// The most bytes of files on the disk at a time, but for those of programs that are open-ended.
     #[must_use]
     pub fn space(&self) -> Bytes {
         self.needs.space

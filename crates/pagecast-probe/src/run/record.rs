@@ -41,9 +41,8 @@ impl Recorded {
             self.count_rows();
         }
         let duration = row.end - row.start;
-        if self.record.counts() && !self.counted.by_calls.contains(&(self.process, row.index)) {
-            let key = (self.process, row.file, row.operation);
-            self.counted.summary.add(key, (row.start, row.end), row.bytes, &row.parts());
+        if self.record.counts() {
+            count(&mut self.counted, self.process, &row);
         }
         match self.record {
             Record::Slow(least) if duration < least => return,
@@ -61,13 +60,18 @@ impl Recorded {
         self.record = Record::Histogram;
         self.counted.is_all = true;
         for row in &self.rows {
-            if !self.counted.by_calls.contains(&(self.process, row.index)) {
-                let key = (self.process, row.file, row.operation);
-                self.counted.summary.add(key, (row.start, row.end), row.bytes, &row.parts());
-            }
+            count(&mut self.counted, self.process, row);
         }
         keep_slowest(&mut self.rows);
         self.rows.sort_unstable_by_key(|row| row.index);
+    }
+}
+
+/// Counts an operation of a process, unless its calls count instead of it.
+fn count(counted: &mut Counted, process: u32, row: &Row) {
+    if !counted.by_calls.contains(&(process, row.index)) {
+        let key = (process, row.file, row.operation);
+        counted.summary.add(key, (row.start, row.end), row.bytes, &row.parts());
     }
 }
 

@@ -12,7 +12,7 @@ use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
 use crate::units::Bytes;
 
-/// Who holds the pages of all tmpfs, among those who hold anonymous memory.
+/// The owner of the pages of all tmpfs, among the owners of anonymous memory.
 pub const SHMEM: OperationId = OperationId(u32::MAX - 1);
 
 /// The bytes of tmpfs.
