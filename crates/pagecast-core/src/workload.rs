@@ -200,11 +200,14 @@ pub struct Operation {
     pub by: AsyncBy,
     /// The descriptor that it uses. The path of the action is then the name for messages and records alone, but for an `open`.
     pub fd: Option<Fd>,
+    /// True of a call on names whose recorded time the program keeps: it takes none for the name.
+    pub is_timed: bool,
 }
 
 impl From<Action> for Operation {
     fn from(action: Action) -> Self {
-        Self { action, line: None, not_before: None, depth: None, by: AsyncBy::default(), fd: None }
+        let by = AsyncBy::default();
+        Self { action, line: None, not_before: None, depth: None, by, fd: None, is_timed: false }
     }
 }
 

@@ -1,5 +1,9 @@
 //! Commits of a journal as requests to the disk. Source of the rules: `fs/jbd2`, `fs/ext4`, `fs/xfs/xfs_log_cil.c`, Linux 6.12.
 
+use std::sync::Arc;
+
+use pagecast_core::workload::{Action, OpenFlags, Operation};
+
 use crate::common::{Case, Run, linux};
 
 /// On [`crate::common::LINUX`], whose disk takes 1 ms for a write and 2 ms to flush its cache, and writes 100 MB/s.
@@ -311,6 +315,39 @@ fn names_take_time_and_are_committed() {
     let run = case.process("p", &operations).run("kernel");
     assert_eq!([0, 1, 2].map(|at| (run.seconds("p", at) * 1e6).round()), [100.0, 200.0, 300.0]);
     assert_eq!(commits(&run), 1);
+}
+
+#[test]
+fn a_program_that_keeps_the_time_of_names_pays_nothing_for_them() {
+    let keys =
+        ["open=10 us", "iget=20 us", "create=100 us", "rename=200 us", "unlink=300 us", "name_scan=1 us"];
+    let case = keys.iter().fold(journaled("{}"), |case, key| case.set(&format!("machine.mount./data.{key}")));
+    let path = |name: &str| -> Arc<str> { format!("/data/{name}").into() };
+    let open = |name, create| Action::Open {
+        path: path(name),
+        create,
+        truncate: false,
+        flags: OpenFlags::default(),
+    };
+    let actions = [
+        open("n", true),
+        Action::Rename { path: path("n"), to: path("m") },
+        open("m", false),
+        Action::Unlink { path: path("m") },
+        open("old", false),
+        Action::Sync,
+    ];
+    let seconds = |is_timed| {
+        let operations = actions.iter().map(|action| Operation { is_timed, ..action.clone().into() });
+        let case = case.clone().file("/data/old", "1 MB").program("p", operations.collect());
+        let run = case.run("kernel");
+        assert_eq!(commits(&run), 1, "the journal has the names");
+        run.all_seconds("p").into_iter().map(|seconds| (seconds * 1e6).round()).collect::<Vec<_>>()
+    };
+    let (timed, plain) = (seconds(true), seconds(false));
+    assert_eq!(timed[..5], [0.0; 5]);
+    assert_eq!(plain[..4], [102.0, 202.0, 10.0, 300.0]);
+    assert!(plain[4] >= 30.0, "the inode is read");
 }
 
 #[test]

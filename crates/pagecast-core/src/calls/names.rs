@@ -13,6 +13,17 @@ use crate::policy::{Call, NameChange};
 use crate::units::Bytes;
 use crate::workload::{Action, AllocateMode, Fd, OpenFlags};
 
+impl Begun {
+    /// A policy takes no time for a name: the program keeps that.
+    pub(crate) fn leave_time_of_name(&mut self) {
+        if let Wants::Call(Call::Name { file, .. } | Call::Open { file, .. } | Call::Unlink { file }) =
+            &mut self.wants
+        {
+            file.is_timed = true;
+        }
+    }
+}
+
 impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// The file of an open descriptor.
     pub(super) fn file_behind(&self, fd: Fd, action: &Action) -> Result<Located, CallError> {

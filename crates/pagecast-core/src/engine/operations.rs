@@ -51,7 +51,10 @@ impl<'a, N: Network> Engine<'a, N> {
     /// Begins an operation that is one system call.
     fn begin_call(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         let begun = self.caller(at).begin(&operation.action, operation.fd, OpenFlags::default());
-        let begun = self.blamed(at, operation.line, begun)?.expect("all others are one call");
+        let mut begun = self.blamed(at, operation.line, begun)?.expect("all others are one call");
+        if operation.is_timed {
+            begun.leave_time_of_name();
+        }
         if let (Action::Unlink { .. }, Some(located)) = (&operation.action, begun.file) {
             self.forget_stream(at, located.file);
             self.processes[at as usize].mappings.remove(&located.file);

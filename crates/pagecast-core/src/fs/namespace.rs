@@ -106,6 +106,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             mount: located.mount,
             directory: self.files[located.file.0 as usize].directory.0,
             names: self.names.in_directory(self.files[located.file.0 as usize].directory),
+            is_timed: false,
         }
     }
 

@@ -68,6 +68,8 @@ pub struct FileView {
     pub directory: u32,
     /// How many names its directory has.
     pub names: u32,
+    /// True in a call on names whose time the program keeps.
+    pub is_timed: bool,
 }
 
 /// The part of a file that is made durable (open(2), "Synchronized I/O").

@@ -136,6 +136,7 @@ impl Row<'_> {
             depth: self.depth.and_then(NonZeroU32::new),
             by: self.interface()?,
             fd: self.fd.map(Fd),
+            is_timed: false,
         };
         let process = trace.process(if self.process.is_empty() { "main" } else { self.process })?;
         let duration = if matches!(self.op, "compute" | "sleep") { None } else { self.duration };
@@ -322,7 +323,7 @@ impl Row<'_> {
 /// The cells of a row, as text; none if no table has such an operation.
 pub fn cells(process: &str, record: &Record) -> Option<[String; COLUMNS.len()]> {
     let Record { time, duration, operation } = record;
-    let Operation { action, line: _, not_before: _, depth, by, fd } = operation;
+    let Operation { action, line: _, not_before: _, depth, by, fd, is_timed: _ } = operation;
     let mut row: [String; COLUMNS.len()] = Default::default();
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     row[0] = time.map_or_else(String::new, as_seconds);

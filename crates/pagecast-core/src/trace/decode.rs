@@ -57,7 +57,11 @@ pub fn decode(bits: &mut Bits<'_>, before: &mut Before, names: Names<'_>) -> Opt
     };
     let fd = if set & has::FD == 0 { None } else { Some(Fd(bits.small()?)) };
     let action = action(bits, before, number, names)?;
-    Some(Record { time, duration, operation: Operation { action, line, not_before, depth, by, fd } })
+    Some(Record {
+        time,
+        duration,
+        operation: Operation { action, line, not_before, depth, by, fd, is_timed: false },
+    })
 }
 
 #[inline]

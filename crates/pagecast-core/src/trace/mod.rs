@@ -48,6 +48,7 @@ pub use merge::Merged;
 pub use object_lru::{ObjectHits, object_lru};
 pub use open::Trace;
 pub use program::Timing;
+pub(crate) use program::least_of;
 pub use record::Record;
 pub use requests::{Done, FileRequest, Requests};
 pub use writer::Writer;

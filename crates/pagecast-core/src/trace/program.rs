@@ -14,8 +14,9 @@ use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, P
 ///
 /// In a closed loop an operation begins after the one before it of its process has ended, and after the recorded time between the end of
 /// that and its own start. Where a recording has no durations, it does not begin before its recorded time either. A process that waits for an
-/// event first begins with that. The recorded time of a call that makes a name is in those times; what the call takes in the replay is taken
-/// off what follows it, so that it does not count twice. In an open loop reads, writes and syncs begin at their recorded times, whether or not others are under way.
+/// event first begins with that. A call on names takes at least its recorded time ([`least_of`]), so that no machine need know what it costs;
+/// a machine that does adds nothing ([`Operation::is_timed`]). In an open loop reads, writes and syncs begin at their recorded times,
+/// whether or not others are under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// The factor of recorded times; 0 leaves them out.
@@ -57,8 +58,7 @@ impl ProgramSource for Replayed {
                 timing: self.timing,
                 start: self.trace.tables.processes[self.process as usize].start,
                 last: None,
-                making: None,
-                ahead: Nanos::ZERO,
+                on_name: None,
             },
         }))
     }
@@ -92,10 +92,8 @@ struct Clock {
     start: Nanos,
     /// When the operation before ended or, if the process did not wait for it, began.
     last: Option<Nanos>,
-    /// When the operation before began in the replay, if that makes a name and its recorded time is in the times between operations.
-    making: Option<Nanos>,
-    /// What such operations have taken that is still to be taken off those times.
-    ahead: Nanos,
+    /// When the operation before began in the replay, if it is on a name, and what it takes at least.
+    on_name: Option<(Nanos, Nanos)>,
 }
 
 impl Clock {
@@ -103,21 +101,20 @@ impl Clock {
     fn begun(&mut self, record: Record, now: Nanos) -> Operation {
         let Record { time, duration, mut operation } = record;
         let timing = self.timing;
-        if let Some(began) = self.making.take() {
-            self.ahead += minus(now, began);
-        }
+        let left = self.on_name.take().map_or(Nanos::ZERO, |(began, least)| minus(least, minus(now, began)));
         let not_before = match operation.not_before {
             _ if timing.factor == 0.0 => None,
             Some(not_before) => Some(timing.scaled(not_before)),
             None => time.map(|time| match self.last {
-                Some(last) if !timing.is_open => now + self.left_of(timing.scaled(minus(time, last))),
+                Some(last) if !timing.is_open => now + left + timing.scaled(minus(time, last)),
                 None if !timing.is_open && matches!(operation.action, Action::Wait { .. }) => now,
                 _ => timing.scaled(minus(time, self.start)),
             }),
         };
         operation.not_before = not_before.filter(|&time| time > now);
-        if duration == Some(Nanos::ZERO) && makes_name(&operation.action) {
-            self.making = Some(operation.not_before.unwrap_or(now));
+        if let Some(least) = duration.and_then(|duration| least_of(&operation.action, duration)) {
+            operation.is_timed = timing.factor > 0.0 && !timing.is_open;
+            self.on_name = Some((operation.not_before.unwrap_or(now), timing.scaled(least)));
         }
         let is_async = operation.depth.is_some();
         self.last = match (time, duration) {
@@ -130,21 +127,23 @@ impl Clock {
         }
         operation
     }
-
-    /// A recorded time between two operations, less what names have taken beside it.
-    fn left_of(&mut self, between: Nanos) -> Nanos {
-        let taken = between.min(self.ahead);
-        self.ahead = minus(self.ahead, taken);
-        minus(between, taken)
-    }
 }
 
-/// True of calls that take a time of the processor alone, and none for the pages or blocks of a file.
-fn makes_name(action: &Action) -> bool {
+/// Of a call that frees the bytes of a file, what goes beyond this may be for them.
+const NAME: Nanos = Nanos(50_000);
+
+/// Returns the least time of a call on names, of a recorded duration. That of calls that free the bytes of a file counts up to [`NAME`].
+pub fn least_of(action: &Action, duration: Nanos) -> Option<Nanos> {
     match action {
-        Action::Open { create, truncate, .. } => *create && !*truncate,
-        Action::Mkdir { .. } | Action::Rmdir { .. } | Action::Rename { .. } | Action::Link { .. } => true,
-        _ => false,
+        Action::Unlink { .. } | Action::Truncate { .. } | Action::Open { truncate: true, .. } => {
+            Some(duration.min(NAME))
+        }
+        Action::Open { .. }
+        | Action::Mkdir { .. }
+        | Action::Rmdir { .. }
+        | Action::Rename { .. }
+        | Action::Link { .. } => Some(duration),
+        _ => None,
     }
 }
 

@@ -61,6 +61,7 @@ pub fn operation() -> impl Strategy<Value = Operation> {
         depth: depth.map(|(depth, _)| depth),
         by: depth.map_or(AsyncBy::default(), |(_, by)| by),
         fd,
+        is_timed: false,
     })
 }
 

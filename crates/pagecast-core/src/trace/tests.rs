@@ -192,23 +192,24 @@ fn a_recording_is_replayed_as_it_was_or_faster_or_open() {
 }
 
 #[test]
-fn what_a_new_name_takes_is_taken_off_the_recorded_times() {
+fn a_call_on_a_name_takes_at_least_its_recorded_time() {
     let mut writer = Writer::new("x", Level::Files);
     let process = writer.process("p").unwrap();
     let path = writer.path("/f").unwrap();
     let mkdir = Operation::from(Action::Mkdir { path: "/f".into() });
-    // The time of mkdir(2) is before it: 20 ns of the 25. A read follows after 4 ns, the next after 30 ns.
-    writer.record(process, Some(Nanos(25)), Some(Nanos::ZERO), &mkdir).unwrap();
-    for time in [29, 60] {
-        writer.record(process, Some(Nanos(time)), Some(Nanos(1)), &read(&path, 0, 1)).unwrap();
+    // 0 to 25, 30 to 35; a read follows each after 4 ns.
+    for (time, duration) in [(0, 25), (30, 5)] {
+        writer.record(process, Some(Nanos(time)), Some(Nanos(duration)), &mkdir).unwrap();
+        writer.record(process, Some(Nanos(time + duration + 4)), Some(Nanos(1)), &read(&path, 0, 1)).unwrap();
     }
     let trace = writer.finish().unwrap();
     let begins = |factor| {
         replayed(&trace, Timing { factor, is_open: false }).into_iter().map(|each| each.0).collect::<Vec<_>>()
     };
-    // In the replay it takes 10 ns: 4 of them are gone with the first read, 6 with the second.
-    assert_eq!(begins(1.0), [None, None, Some(10 + 10 + 30 - 6)]);
-    assert_eq!(begins(0.0), [None; 3]);
+    // In the replay each takes 10 ns: 15 less than the first one took, and more than the second.
+    assert_eq!(begins(1.0), [None, Some(25 + 4), None, Some(39 + 10 + 4)]);
+    assert_eq!(begins(2.0), [None, Some(50 + 8), None, Some(68 + 10 + 8)]);
+    assert_eq!(begins(0.0), [None; 4]);
 }
 
 #[test]

@@ -24,9 +24,6 @@ GIB: Final = 2**30
 COSTED: Final = "kernel"
 """The model that gets the calibration, and the kernel's earlier estimates."""
 
-OF_NAMES: Final = ("create", "rename", "unlink", "open", "iget")
-"""Keys of a mount that say what calls cost which strace times."""
-
 MACHINE: Final = "machine.toml"
 """The machine file in the folder of a platform."""
 
@@ -117,17 +114,7 @@ class _Known:
             return Told(self.machine, {}, overrides, model, options)
         recording = self._platform.recordings.get((of.case, of.repetition))
         state = {} if recording is None else initial_state(recording, self._host)
-        values = self.values | (self._timed_by_a_trace() if isinstance(of, Command) else {})
-        return Told(self.machine, values, overrides, model, state | options)
-
-    def _timed_by_a_trace(self) -> dict[str, str]:
-        """Set the costs of names to nothing: a trace has the time of those calls."""
-        return {
-            f'mount."{path}".{key}': "0 s"
-            for path, mount in machines.described(self._host).get("mount", {}).items()
-            for key in OF_NAMES
-            if key in mount
-        }
+        return Told(self.machine, self.values, overrides, model, state | options)
 
 
 def _rows(

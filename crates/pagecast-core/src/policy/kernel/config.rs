@@ -76,7 +76,8 @@ impl Config {
 
     /// The times of the file system of a file.
     pub fn cost_of(&self, file: &FileView) -> MountCost {
-        self.host.mounts.get(file.mount as usize).map(|mount| mount.cost).unwrap_or_default()
+        let cost = self.host.mounts.get(file.mount as usize).map(|mount| mount.cost).unwrap_or_default();
+        if file.is_timed { without_names(cost) } else { cost }
     }
 
     /// A tick of the clock, the precision of file times.
@@ -147,4 +148,10 @@ impl Config {
         let devices = self.devices();
         (0..devices).map(move |device| WbId(((memcg + 1) * devices + device) as u32))
     }
+}
+
+/// The costs of a mount but for calls on names.
+fn without_names(cost: MountCost) -> MountCost {
+    const NO: Nanos = Nanos::ZERO;
+    MountCost { open: NO, iget: NO, create: NO, rename: NO, unlink: NO, name_scan: NO, ..cost }
 }

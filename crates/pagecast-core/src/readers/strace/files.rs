@@ -8,7 +8,7 @@ use super::arguments::{CWD, Number};
 use super::directories::Directories;
 use super::order::Key;
 use crate::trace::TraceError;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 use crate::workload::Action;
 
 /// Directories of the system. What programs read there is taken as cached.
@@ -62,8 +62,8 @@ pub struct OpenFile {
     pub position: u64,
     /// O_APPEND.
     pub appends: bool,
-    /// The operation that opens it, until it is used: what is never used may be a directory.
-    pub opens: Option<Action>,
+    /// The operation that opens it, and its recorded time, until it is used: what is never used may be a directory.
+    pub opens: Option<(Action, Nanos)>,
     /// Its size, if that was told before anybody changed it.
     pub size: Option<Bytes>,
     /// True if the file may have another name by now, or none.
@@ -204,15 +204,15 @@ impl Files {
         Ok(last)
     }
 
-    /// What was opened and not used was a directory.
-    pub fn settle_directory(&mut self, table: usize, fd: i32) {
-        let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else { return };
-        if let Some(open) = self.open.get_mut(&number)
-            && open.opens.is_some()
-            && self.directories.has(&open.path)
-        {
-            open.kind = Kind::Special;
-            open.opens = None;
+    /// What was opened and not used was a directory; gives the recorded time of opening it.
+    pub fn settle_directory(&mut self, table: usize, fd: i32) -> Nanos {
+        let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else { return Nanos::ZERO };
+        match self.open.get_mut(&number) {
+            Some(open) if open.opens.is_some() && self.directories.has(&open.path) => {
+                open.kind = Kind::Special;
+                open.opens.take().map_or(Nanos::ZERO, |(_, time)| time)
+            }
+            _ => Nanos::ZERO,
         }
     }
 
@@ -280,16 +280,16 @@ impl Files {
     }
 
     /// A thread changes or removes a name by a call: gives the operations that open files of that name which were opened and not used.
-    pub fn lose_name(&mut self, path: &str, pid: u32, call: u64) -> Vec<(u32, Action)> {
+    pub fn lose_name(&mut self, path: &str, pid: u32, call: u64) -> Vec<(u32, (Action, Nanos))> {
         let numbers = self.of_path.remove(path).unwrap_or_default();
         let mut opens = Vec::new();
         for number in numbers {
             if let Some(open) = self.open.get_mut(&number) {
                 open.is_renamed = true;
-                if let Some(action) = open.opens.take() {
+                if let Some(opening) = open.opens.take() {
                     open.used_by(pid, call);
                     open.opened_at = call;
-                    opens.push((number, action));
+                    opens.push((number, opening));
                 }
             }
         }

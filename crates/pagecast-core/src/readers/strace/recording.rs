@@ -10,7 +10,7 @@ use super::noted::Noted;
 use super::order::Order;
 use super::overhead::Overhead;
 use super::threads::Threads;
-use crate::trace::{TraceError, Writer};
+use crate::trace::{TraceError, Writer, least_of};
 use crate::units::Nanos;
 use crate::workload::{Action, Fd, Operation};
 
@@ -178,7 +178,7 @@ impl<'t> Recording<'t> {
         self.calls += 1;
         self.pass_time(pid, time);
         let duration = call.duration.unwrap_or(Nanos::ZERO);
-        let inside = difference(duration, self.overhead.inside);
+        let inside = self.inside(duration);
         let mut operations = std::mem::take(&mut self.operations);
         let meaning = calls::meaning(self, pid, call, &mut operations)?;
         let kept = self.after_call(pid, meaning, inside, &mut operations)?;
@@ -188,9 +188,9 @@ impl<'t> Recording<'t> {
         }
         // Of a call that is several operations the last one has its time.
         let (forecast, last) = (as_nanos(inside.saturating_sub(kept)), operations.len());
-        for ((action, fd), at) in operations.drain(..).zip(1..) {
+        for ((action, fd, earlier), at) in operations.drain(..).zip(1..) {
             let duration = if at == last { forecast } else { Nanos::ZERO };
-            self.record(pid, action, fd, duration, line)?;
+            self.record(pid, action, fd, earlier + duration, line)?;
         }
         self.operations = operations;
         let behind = self.overhead.behind(call);
@@ -200,6 +200,22 @@ impl<'t> Recording<'t> {
         thread.overhead = behind;
         thread.calls += 1;
         Ok(())
+    }
+
+    /// The time of a call without strace's, in nanoseconds. Below 0 if more is taken for strace's than it took.
+    fn inside(&self, duration: Nanos) -> i64 {
+        difference(duration, self.overhead.inside)
+    }
+
+    /// The same, at least 0.
+    pub fn own_time_of(&self, call: &Call<'_>) -> Nanos {
+        as_nanos(self.inside(call.duration.unwrap_or(Nanos::ZERO)))
+    }
+
+    /// A recorded time of a thread passes of which no operation takes any.
+    pub fn pass(&mut self, pid: u32, time: Nanos) {
+        let thread = self.threads.of(pid);
+        thread.pending = thread.pending.saturating_add(difference(time, Nanos::ZERO));
     }
 
     /// What a call does to threads; gives the part of its time that is kept as recorded.
@@ -221,7 +237,7 @@ impl<'t> Recording<'t> {
                 Some(event) => {
                     // What it has done is done from now on.
                     self.threads.of(pid).must_wait(child, u64::MAX, 1);
-                    operations.push((Action::Wait { event }, None));
+                    operations.push((Action::Wait { event }, None, Nanos::ZERO));
                     inside.min(0)
                 }
                 None => inside,
@@ -284,7 +300,7 @@ impl<'t> Recording<'t> {
             }
         };
         if let Some(event) = event {
-            operations.insert(0, (Action::Wait { event }, None));
+            operations.insert(0, (Action::Wait { event }, None, Nanos::ZERO));
         }
         Ok(())
     }
@@ -317,6 +333,15 @@ impl<'t> Recording<'t> {
         let thread = self.threads.of(pid);
         let start = thread.end + as_nanos(thread.pending);
         thread.pending = thread.pending.clamp(-MOST_DEBT, 0);
+        // A time that is kept pays for what was taken out in advance, as the times between calls do.
+        let duration = match least_of(&action, duration) {
+            Some(least) => {
+                let paid = as_nanos(-thread.pending).min(least);
+                thread.pending += difference(paid, Nanos::ZERO);
+                Nanos(least.0 - paid.0)
+            }
+            None => duration,
+        };
         thread.end = start + duration;
         let (time, duration) = self.known(start, duration);
         self.trace.record(process, time, duration, &Operation { line, fd, ..action.into() })
@@ -368,8 +393,8 @@ impl<'t> Recording<'t> {
         while let Some(other) = self.order.next_needed() {
             self.wait_for(pid, other, &mut operations)?;
         }
-        for (action, fd) in operations.drain(..) {
-            self.record(pid, action, fd, Nanos::ZERO, None)?;
+        for (action, fd, earlier) in operations.drain(..) {
+            self.record(pid, action, fd, earlier, None)?;
         }
         self.operations = operations;
         self.files.free(table);

@@ -63,8 +63,8 @@ const COPY: &str = r#"100 1700000000.000000 execve("/bin/cp", ["cp", "a", "b"], 
 fn a_copy_is_read() {
     insta::assert_snapshot!(shown(COPY), @r#"
     cp.100
-      1100 +0 Open { path: "/w/b", create: true, truncate: false, .. } fd 1
-      1200 +0 Open { path: "/w/a", create: false, truncate: false, .. } fd 0
+      1090 +20 Open { path: "/w/b", create: true, truncate: false, .. } fd 1
+      1190 +10 Open { path: "/w/a", create: false, truncate: false, .. } fd 0
       1200 +30 Read { path: "/w/a", offset: Some(0), bytes: Some(Bytes(5000)) } fd 0
       1300 +40 Write { path: "/w/b", offset: Some(0), bytes: Bytes(5000) } fd 1
       1500 +0 Close { path: "/w/b" } fd 1
@@ -122,14 +122,14 @@ fn descriptors_are_shared_and_closed_at_the_end() {
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     process.1
-      100100 +0 Signal { event: "begun 2.1" }
-      300000 +400000 Wait { event: "ended 2.1" }
-      800000 +10 Read { path: "/w/f", offset: Some(20), bytes: Some(Bytes(7)) } fd 0
-      800010 +0 Signal { event: "ended 1.1" }
-      800010 +0 Close { path: "/w/f" } fd 0
+      100090 +0 Signal { event: "begun 2.1" }
+      299990 +400000 Wait { event: "ended 2.1" }
+      799990 +10 Read { path: "/w/f", offset: Some(20), bytes: Some(Bytes(7)) } fd 0
+      800000 +0 Signal { event: "ended 1.1" }
+      800000 +0 Close { path: "/w/f" } fd 0
     process.2
-      100100 +0 Wait { event: "begun 2.1" }
-      100100 +0 Open { path: "/w/f", create: false, truncate: false, .. } fd 0
+      100090 +0 Wait { event: "begun 2.1" }
+      100090 +10 Open { path: "/w/f", create: false, truncate: false, .. } fd 0
       100100 +10 Read { path: "/w/f", offset: Some(0), bytes: Some(Bytes(10)) } fd 0
       500100 +10 Read { path: "/w/f", offset: Some(10), bytes: Some(Bytes(10)) } fd 0
       500110 +0 Signal { event: "ended 2.1" }
@@ -153,9 +153,9 @@ fn paths_are_followed_without_y() {
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     process.1
-      200040 +0 Open { path: "/w/d/f\tü", create: false, truncate: false, flags: OpenFlags(8) } fd 1
+      200030 +10 Open { path: "/w/d/f\tü", create: false, truncate: false, flags: OpenFlags(8) } fd 1
       200040 +10 Write { path: "/w/d/f\tü", offset: None, bytes: Bytes(10) } fd 1
-      200060 +0 Open { path: "/w/d/g", create: true, truncate: true, .. } fd 2
+      200060 +10 Open { path: "/w/d/g", create: true, truncate: true, .. } fd 2
       300060 +0 Close { path: "/w/d/f\tü" } fd 1
       400060 +10 Write { path: "/w/d/g", offset: Some(0), bytes: Bytes(1) } fd 2
       400080 +0 Signal { event: "ended 1.1" }
@@ -176,14 +176,14 @@ fn a_reader_of_a_pipe_waits_for_the_writer() {
     insta::assert_snapshot!(shown(text), @r#"
     process.1
       200 +0 Signal { event: "begun 2.1" }
-      2000 +0 Open { path: "/w/f", create: false, truncate: false, .. } fd 2
+      1990 +10 Open { path: "/w/f", create: false, truncate: false, .. } fd 2
       2000 +1000 Read { path: "/w/f", offset: Some(0), bytes: Some(Bytes(1000)) } fd 2
       4010 +0 Signal { event: "done 1.1.5" }
       4010 +0 Signal { event: "ended 1.1" }
     process.2
       200 +0 Wait { event: "begun 2.1" }
       200 +3709 Wait { event: "done 1.1.5" }
-      4920 +0 Open { path: "/w/g", create: true, truncate: false, .. } fd 3
+      4920 +10 Open { path: "/w/g", create: true, truncate: false, .. } fd 3
       4930 +0 Signal { event: "ended 2.1" }
     "#);
 }
@@ -201,12 +201,12 @@ fn a_parent_waits_for_its_vforked_child_to_execute() {
     process.1
       50 +0 Signal { event: "begun 2.1" }
       50 +3000 Wait { event: "done 2.1.0" }
-      4050 +0 Unlink { path: "/w/a" }
+      4050 +10 Unlink { path: "/w/a" }
       4060 +0 Signal { event: "ended 1.1" }
     process.2
       50 +0 Wait { event: "begun 2.1" }
       50 +0 Signal { event: "done 2.1.0" }
-      4050 +0 Unlink { path: "/w/b" }
+      4050 +10 Unlink { path: "/w/b" }
       4060 +0 Signal { event: "ended 2.1" }
     "#);
 }
@@ -224,7 +224,7 @@ fn threads_share_descriptors_and_are_joined() {
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     process.1
-      0 +0 Open { path: "/w/f", create: true, truncate: false, .. } fd 0
+      0 +10 Open { path: "/w/f", create: true, truncate: false, .. } fd 0
       200 +0 Signal { event: "begun 2.1" }
       400 +110 Wait { event: "ended 2.1" }
       600 +0 Close { path: "/w/f" } fd 0
@@ -269,8 +269,8 @@ fn what_is_asked_does_not_count_but_what_is_returned() {
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     process
-      100000 +0 Open { path: "/w/b", create: true, truncate: true, .. } fd 1
-      200000 +0 Open { path: "/w/a", create: false, truncate: false, .. } fd 0
+      99990 +10 Open { path: "/w/b", create: true, truncate: true, .. } fd 1
+      199990 +10 Open { path: "/w/a", create: false, truncate: false, .. } fd 0
       200000 +10 Copy { path: "/w/a", to: "/w/b", by: CopyFileRange, offset: 0, bytes: Some(Bytes(4096)), call: None }
       500010 +10 Write { path: "/w/b", offset: Some(4096), bytes: Bytes(3), call: None, vector: 2 } fd 1
       600010 +0 Read { path: "/w/a", offset: Some(100), bytes: Some(Bytes(50)) } fd 0
@@ -300,16 +300,16 @@ fn names_change_under_open_files() {
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     process.1
-      0 +0 Mkdir { path: "/w/d" }
-      10 +0 Open { path: "/w/d/t", create: true, truncate: false, .. } fd 0
-      100020 +0 Rename { path: "/w/d/t", to: "/w/d/f" }
-      100030 +0 Open { path: "/w/old", create: false, truncate: false, .. } fd 1
-      100030 +0 Unlink { path: "/w/old" }
+      0 +10 Mkdir { path: "/w/d" }
+      10 +10 Open { path: "/w/d/t", create: true, truncate: false, .. } fd 0
+      100010 +10 Rename { path: "/w/d/t", to: "/w/d/f" }
+      100020 +10 Open { path: "/w/old", create: false, truncate: false, .. } fd 1
+      100030 +10 Unlink { path: "/w/old" }
       100040 +10 Read { path: "/w/old", offset: Some(0), bytes: Some(Bytes(1)) } fd 1
-      200060 +0 Open { path: "/w/d/f", create: false, truncate: false, .. } fd 2
+      200050 +10 Open { path: "/w/d/f", create: false, truncate: false, .. } fd 2
       200060 +10 Read { path: "/w/d/f", offset: Some(0), bytes: Some(Bytes(1)) } fd 2
       500080 +0 Open { path: "/w/#4", create: true, truncate: true, .. } fd 4
-      500080 +0 Unlink { path: "/w/#4" }
+      500080 +10 Unlink { path: "/w/#4" }
       500090 +0 Signal { event: "ended 1.1" }
     "#);
 }
@@ -331,7 +331,7 @@ strace: Process 8 attached
 "#;
     insta::assert_snapshot!(shown(text), @r#"
     sh
-      100 +0 Open { path: "/w/f", create: true, truncate: false, .. } fd 0
+      100 +10 Open { path: "/w/f", create: true, truncate: false, .. } fd 0
       100110 +0 Signal { event: "begun 8.1" }
       200100 +0 Signal { event: "done 0.1.3" }
       200100 +300000 Wait { event: "ended 8.1" }
@@ -361,10 +361,10 @@ fn all_forms_of_time_are_read() {
         let records = exact(text).records().map(|each| each.unwrap().1.time).collect::<Vec<_>>();
         records.into_iter().take(3).map(|time| time.map(|time| time.0 / 1000)).collect()
     };
-    let wanted = vec![Some(1000), Some(1000), Some(3000)];
+    let wanted = vec![Some(990), Some(1000), Some(3000)];
     assert_eq!(times(&body(["1700000000.1", "1700000000.101", "1700000000.103"])), wanted);
     assert_eq!(times(&body(["23:59:59.999", "00:00:00.000", "00:00:00.002"])), wanted);
-    assert_eq!(times(&body(["0.5", "0.001", "0.002"])), [Some(501_000), Some(501_000), Some(503_000)]);
+    assert_eq!(times(&body(["0.5", "0.001", "0.002"])), [Some(500_990), Some(501_000), Some(503_000)]);
     // A clock that runs backwards is as one that stands.
     assert_eq!(times(&body(["1700000000.1", "1700000000.2", "1600000000.0"]))[2], Some(100_010));
 }
@@ -404,7 +404,7 @@ fn who_waits_for_what_was_not_recorded_goes_on() {
       100000 +0 Signal { event: "ended 1.1" }
     process.2
       100000 +0 Wait { event: "begun 2.1" }
-      100000 +0 Unlink { path: "/w/f" }
+      100000 +10 Unlink { path: "/w/f" }
       100010 +0 Signal { event: "ended 2.1" }
     "#);
 }

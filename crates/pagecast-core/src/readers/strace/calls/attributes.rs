@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::files::Kind;
 use super::{Done, Meaning, On};
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, AllocateMode, Fd, SyncRangeFlag};
+use crate::workload::{Action, Advice, AllocateMode, SyncRangeFlag};
 
 impl On<'_, '_, '_, '_> {
     /// The meaning of a call, if it is one of these; every other one takes the recorded time.
@@ -80,7 +80,7 @@ impl On<'_, '_, '_, '_> {
     fn on_fd(&mut self, action: impl FnOnce(Arc<str>) -> Action) -> Done {
         match self.through(0)? {
             Ok(through) => {
-                self.operations.push((action(through.path), Some(Fd(through.number))));
+                self.push(action(through.path), Some(through.number));
                 Ok(Meaning::Forecast)
             }
             Err(_) => Ok(Meaning::Recorded),

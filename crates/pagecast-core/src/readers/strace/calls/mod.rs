@@ -45,14 +45,11 @@ pub enum Meaning {
     },
 }
 
-/// Operations, each with the open file that it goes through.
-pub type Operations = Vec<(Action, Option<Fd>)>;
+/// Operations, each with the open file that it goes through, and the recorded time of an earlier call that it stands for.
+pub type Operations = Vec<(Action, Option<Fd>, Nanos)>;
 
 /// The meaning of a call, if nothing fails.
 type Done = Result<Meaning, TraceError>;
-
-/// So much of the time of a call that makes or removes a name is taken as recorded; what goes beyond it is for the bytes of a file.
-const NAME: Nanos = Nanos(50_000);
 
 /// True if a call makes a child.
 pub fn makes_child(name: &str) -> bool {
@@ -137,7 +134,7 @@ struct Through {
 
 impl On<'_, '_, '_, '_> {
     fn push(&mut self, action: Action, fd: Option<u32>) {
-        self.operations.push((action, fd.map(Fd)));
+        self.operations.push((action, fd.map(Fd), Nanos::ZERO));
     }
 
     fn unknown(&mut self, what: &'static str) -> Meaning {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::super::arguments::{CWD, Number};
 use super::super::files::Kind;
-use super::{Done, Meaning, NAME, On};
+use super::{Done, Meaning, On};
 use crate::trace::TraceError;
-use crate::workload::Action;
+use crate::workload::{Action, Fd};
 
 /// A path as a call has it: the descriptor of its directory, if it has one, and the place of the argument.
 type At<'a> = (Option<Number<'a>>, usize);
@@ -51,13 +51,14 @@ impl On<'_, '_, '_, '_> {
         }
         self.change_name(&path);
         self.push(action(path), None);
-        Ok(Meaning::Partly(NAME))
+        Ok(Meaning::Forecast)
     }
 
     fn mkdir(&mut self, at: At<'_>) -> Done {
         if let Some(path) = self.file_path(at)? {
             self.recording.files.directories.add(&path);
             self.push(Action::Mkdir { path }, None);
+            return Ok(Meaning::Forecast);
         }
         Ok(Meaning::Recorded)
     }
@@ -66,6 +67,7 @@ impl On<'_, '_, '_, '_> {
         if let Some(path) = self.file_path(at)? {
             self.recording.files.directories.remove(&path);
             self.push(Action::Rmdir { path }, None);
+            return Ok(Meaning::Forecast);
         }
         Ok(Meaning::Recorded)
     }
@@ -75,9 +77,9 @@ impl On<'_, '_, '_, '_> {
         let key = self.recording.order.key(path);
         self.recording.order.need(key, self.pid);
         self.recording.order.change(key, self.pid);
-        for (number, action) in self.recording.files.lose_name(path, self.pid, self.recording.calls) {
-            self.push(action, Some(number));
-        }
+        let opened = self.recording.files.lose_name(path, self.pid, self.recording.calls);
+        self.operations
+            .extend(opened.into_iter().map(|(number, (action, time))| (action, Some(Fd(number)), time)));
     }
 
     fn symlink(&mut self, at: At<'_>) -> Done {
@@ -112,7 +114,7 @@ impl On<'_, '_, '_, '_> {
         self.change_name(&path);
         self.change_name(&to);
         self.push(if is_rename { Action::Rename { path, to } } else { Action::Link { path, to } }, None);
-        Ok(Meaning::Recorded)
+        Ok(Meaning::Forecast)
     }
 
     /// True if it is a directory.

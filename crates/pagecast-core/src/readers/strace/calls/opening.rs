@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::super::arguments::{CWD, Number, descriptor};
 use super::super::files::{Kind, OpenFile};
 use super::super::recording::Recording;
-use super::{Done, Meaning, NAME, On, Operations, Through};
+use super::{Done, Meaning, On, Operations, Through};
 use crate::trace::TraceError;
+use crate::units::Nanos;
 use crate::workload::{Action, Fd, OpenFlag, OpenFlags};
 
 /// A thread closes a descriptor; with the last one of an open file that is closed, too.
@@ -18,11 +19,14 @@ pub fn close(recording: &mut Recording<'_>, pid: u32, table: usize, fd: i32, ope
 fn end_file(recording: &mut Recording<'_>, pid: u32, last: Option<u32>, operations: &mut Operations) {
     let Some(number) = last else { return };
     let Some(file) = recording.files.forget(number) else { return };
+    if let Some((_, time)) = file.opens {
+        recording.pass(pid, time);
+    }
     if file.kind == Kind::File && file.opens.is_none() && !file.is_crowded {
         for &other in &file.users {
             recording.order.need_thread(other, pid);
         }
-        operations.push((Action::Close { path: file.path }, Some(Fd(number))));
+        operations.push((Action::Close { path: file.path }, Some(Fd(number)), Nanos::ZERO));
     }
 }
 
@@ -91,9 +95,9 @@ impl On<'_, '_, '_, '_> {
         let open = Action::Open { path: Arc::clone(&path), create, truncate, flags };
         self.recording.order.need(key, self.pid);
         if !create && !truncate {
-            file.opens = Some(open);
+            file.opens = Some((open, self.recording.own_time_of(self.call)));
             self.give(fd, file, closes)?;
-            return Ok(Meaning::Recorded);
+            return Ok(Meaning::Forecast);
         }
         self.recording.order.change(key, self.pid);
         file.used_by(self.pid, 0);
@@ -104,7 +108,7 @@ impl On<'_, '_, '_, '_> {
         if is_unnamed {
             self.push(Action::Unlink { path }, None);
         }
-        Ok(if truncate { Meaning::Partly(NAME) } else { Meaning::Recorded })
+        Ok(Meaning::Forecast)
     }
 
     /// The flags of a file that matter for reads and writes.
@@ -165,7 +169,7 @@ impl On<'_, '_, '_, '_> {
         let changes = file.appends != appends || new.is_direct();
         file.appends = appends;
         match &mut file.opens {
-            Some(Action::Open { flags, .. }) => *flags = new,
+            Some((Action::Open { flags, .. }, _)) => *flags = new,
             _ if changes => {
                 self.unknown("changes of O_APPEND and O_DIRECT of files in use");
             }
@@ -212,7 +216,8 @@ impl On<'_, '_, '_, '_> {
             }
         }
         let (pid, calls) = (self.pid, self.recording.calls);
-        self.recording.files.settle_directory(self.table, fd);
+        let opened = self.recording.files.settle_directory(self.table, fd);
+        self.recording.pass(pid, opened);
         let born = self.recording.threads.of(pid).born;
         let Some((number, file)) = self.recording.files.get(self.table, fd) else {
             return Ok(Err(Kind::Special));
@@ -231,12 +236,12 @@ impl On<'_, '_, '_, '_> {
             appends: file.appends,
             is_renamed: file.is_renamed,
         };
-        if let Some(action) = file.opens.take() {
+        if let Some((action, time)) = file.opens.take() {
             if let Some(size) = file.size {
                 self.recording.trace.file(&through.path, size)?;
             }
             file.opened_at = calls;
-            self.operations.push((action, Some(Fd(number))));
+            self.operations.push((action, Some(Fd(number)), time));
         }
         Ok(Ok(through))
     }
@@ -251,8 +256,8 @@ impl On<'_, '_, '_, '_> {
         let path = self.recording.name(path)?;
         let mut file = OpenFile::new(Arc::clone(&path), self.recording.order.key(&path), kind);
         let flags = OpenFlags::default();
-        file.opens =
-            (kind == Kind::File).then_some(Action::Open { path, create: true, truncate: false, flags });
+        let open = Action::Open { path, create: true, truncate: false, flags };
+        file.opens = (kind == Kind::File).then_some((open, Nanos::ZERO));
         self.give(fd, file, false)
     }
 }

@@ -6,7 +6,7 @@ use super::super::files::Kind;
 use super::{Done, Meaning, On, Through};
 use crate::trace::TraceError;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, Buffer, CopyBy, Fd, MOST_PLACES};
+use crate::workload::{Action, Buffer, CopyBy, MOST_PLACES};
 
 /// A read or write of a pipe takes no more than this and a nanosecond for each two bytes; the rest of its time it waits for the other end.
 const PIPE: Nanos = Nanos(10_000);
@@ -92,7 +92,7 @@ impl On<'_, '_, '_, '_> {
                 }
             }
         };
-        self.operations.push((action, Some(Fd(through.number))));
+        self.push(action, Some(through.number));
         Meaning::Forecast
     }
 
