@@ -71,10 +71,14 @@ def filling(memory_mib: int) -> list[str]:
 
 
 def memory(_: Scale) -> Iterator[str]:
-    """64 MiB written, rewritten and read again in the cache with calls of four sizes, and removed."""
+    """64 MiB written, rewritten and read again in the cache with calls of four sizes, and removed.
+
+    Written over once more while they are not cached: blocks are there, and pages are not.
+    """
     yield from ("open 0 MNT/fm wct", "write 0 0 64m 1m", "fsync 0")
     for call in ("4k", "64k", "1m", "16m"):
         yield from (f"mark rw{call}", f"write 0 0 64m {call}", "fsync 0")
+    yield from ("drop", "mark over", "write 0 0 64m 1m", "fsync 0")
     yield from ("close 0", "open 0 MNT/fm r")
     for call in ("4k", "64k", "1m", "16m"):
         yield from (f"mark rd{call}", f"read 0 0 64m {call}")

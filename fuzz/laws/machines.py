@@ -130,6 +130,7 @@ COSTS = {
     "page_remove": (20, 500),
     "page_reclaim": (50, US),
     "page_writeback": (50, 3 * US),
+    "block_reserve": (50, 2 * US),
     "page_reported": (200, 4 * US),
     "request": (100, 20 * US),
     "page_remote": (50, 500),

@@ -82,6 +82,19 @@ fn writers_of_two_disks_before_3_2_share_the_limit_and_keep_both_busy() {
 }
 
 #[test]
+fn only_pages_beyond_the_blocks_of_a_file_reserve_some() {
+    let seconds = |reserve: &str, size: &str| {
+        let case = linux().file("/data/g", size).process("p", &[&write("409.6 MB")]);
+        let case = case.set("machine.memory.cost.copy_write=500 MB/s");
+        case.set(&format!("machine.memory.cost.block_reserve={reserve}")).run("kernel").seconds("p", 0)
+    };
+    for (size, pages) in [("409.6 MB", 0.0), ("204.8 MB", 50_000.0), ("4096 B", 99_999.0)] {
+        let extra = seconds("1 us", size) - seconds("0 s", size);
+        assert!((extra - pages * 1e-6).abs() < 1e-6, "{size}: {extra} s");
+    }
+}
+
+#[test]
 fn with_16_gib_dirtyable_and_200_mb_per_s_bursts_take_as_long_as_the_kernels_formulas_say() {
     let seconds = |gib: u32| {
         let run = writer(&[&write(&format!("{gib} GiB"))])

@@ -11,6 +11,7 @@ PAGE = 4096
 
 CALL_S = 2e-6
 INSERT_S = 1e-6
+RESERVE_S = 0.4e-6
 FAULT_S = 0.5e-6
 COPY_READ = 4e9
 COPY_WRITE = 2e9
@@ -101,6 +102,7 @@ class Recorder:
     io: list[dict] = field(default_factory=list)
     cache: list[dict] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
+    are_dropped: bool = False
 
     def run(self, steps, *, process="p0", now=0.0):
         """Run the steps of a process; gives the time at which it ends."""
@@ -132,6 +134,7 @@ class Recorder:
                         if kind == "write":
                             fresh = max(at + here - max(self.sizes[path], at), 0)
                             seconds += fresh / PAGE * INSERT_S
+                            seconds += (here - fresh) / PAGE * (INSERT_S - RESERVE_S) * self.are_dropped
                             self.sizes[path] = max(self.sizes[path], at + here)
                         elif each > touched:
                             seconds += each / PAGE * FAULT_S
@@ -140,6 +143,7 @@ class Recorder:
                 case "fsync" | "fdatasync":
                     now = self.call(process, now, step.command, handles[of["handle"]], 0, FSYNC_S)
                 case "sync" | "drop" | "dontneed":
+                    self.are_dropped = step.command == "drop"
                     now = self.call(process, now, step.command, handles.get(of.get("handle"), ""), 0, 1e-3)
                 case "sleep" | "spin":
                     now = self.call(process, now, step.command, "", 0, of["ms"] / 1000)

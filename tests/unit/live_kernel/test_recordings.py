@@ -21,6 +21,7 @@ from tests.unit.live_kernel.recorder import (
     MIB,
     REMOVE_S,
     RESERVE_KIB,
+    RESERVE_S,
     USABLE_KIB,
     record,
     write_table,
@@ -136,10 +137,21 @@ def test_costs_are_found_again(platform):
     costs = calibrate(platform.recordings, share=LIMIT_SHARE).costs
     assert costs.call_s == pytest.approx(CALL_S, rel=0.02)
     assert costs.page_insert_s == pytest.approx(INSERT_S, rel=0.02)
+    assert costs.block_reserve_s is None
     assert costs.copy_read_bytes_per_s == pytest.approx(COPY_READ, rel=0.02)
     assert costs.copy_write_bytes_per_s == pytest.approx(COPY_WRITE, rel=0.02)
     assert costs.fault_s == pytest.approx(FAULT_S, rel=0.1)
     assert costs.page_remove_s == pytest.approx(REMOVE_S)
+
+
+def test_a_write_over_blocks_tells_reserving_from_inserting(tmp_path):
+    again = "drop\nmark over\nwrite 0 0 64m 1m\n"
+    steps = M_MEMORY.replace("close 0\nopen 0 MNT/fm r", f"{again}close 0\nopen 0 MNT/fm r")
+    folder = record(tmp_path / "tiny", {"m_memory": steps})
+    costs = calibrate(platforms(folder)[0].recordings, share=LIMIT_SHARE).costs
+    assert costs.page_insert_s == pytest.approx(INSERT_S - RESERVE_S, rel=0.02)
+    assert costs.block_reserve_s == pytest.approx(RESERVE_S, rel=0.02)
+    assert costs.copy_write_bytes_per_s == pytest.approx(COPY_WRITE, rel=0.02)
 
 
 def test_a_removal_too_short_to_be_measured_says_nothing(tmp_path):

@@ -93,6 +93,12 @@ keys! {
         /// Extra time to get 4 KiB of memory while reclaim has to free other pages for them
         #[key(TIME, shown = Nanos::ZERO)]
         pub page_reclaim: Nanos,
+        /// Reserving a block for 4 KiB that a write puts into the page cache where its file has none yet
+        ///
+        /// Beside `page_insert` (`fs/ext4/inode.c: ext4_da_reserve_space`, `fs/xfs/xfs_iomap.c: xfs_bmapi_reserve_delalloc`). A write
+        /// within a file that is on the disk does not pay it.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub block_reserve: Nanos,
         /// Submitting 4 KiB of write-back, for the flusher
         ///
         /// To a disk with `service`; it sends its next request only then. The time is taken from no other thread.

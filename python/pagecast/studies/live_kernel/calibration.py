@@ -2,9 +2,11 @@
 
 Seconds per byte y of calls of S bytes follow y = call / S + 1 / copy rate, one `call` for reading and
 writing; least squares of relative errors over all call sizes. The first write of the case, before any mark,
-makes new pages: what it takes beyond rewriting is `page_insert`. Finding a page is part of the copy rates
-here, as both grow with bytes. The first read with the largest calls touches a new buffer: that is `fault`.
-Removing the file takes all its pages out of the cache: `page_remove`.
+makes new pages of new blocks; the one after the mark `over` makes new pages where the file has blocks.
+What that takes beyond rewriting is `page_insert`, and what the first takes beyond that `block_reserve`.
+Recordings without the mark tell only the sum, which is `page_insert` then. Finding a page is part of the
+copy rates here, as both grow with bytes. The first read with the largest calls touches a new buffer: that
+is `fault`. Removing the file takes all its pages out of the cache: `page_remove`.
 
 Free and file pages together are the size of the memory. The kernel's reserve, which is not dirtyable, is
 the difference to the dirty limit of the same moment. Left out: that reading and writing have different
@@ -19,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from pagecast.calibration.costs import fit_calls, per_page
+from pagecast.calibration.costs import CallCosts, fit_calls, per_page
 from pagecast.studies.live_kernel.program import MAIN
 from pagecast.studies.live_kernel.recordings import KIB, PAGE_BYTES, Call, Recording
 
@@ -27,6 +29,9 @@ __all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate"]
 
 CASE: Final = "m_memory"
 """The case that is not judged."""
+
+OVER: Final = "over"
+"""The mark before a write over a file that is not cached."""
 
 LEAST_REMOVAL_S: Final = 1e-3
 """Removing a file in less than this says nothing of its pages."""
@@ -60,10 +65,11 @@ class MemorySize:
 
 @dataclass(frozen=True, slots=True)
 class CopyCosts:
-    """``[memory.cost]`` of a machine file; `page_remove_s` is None where it was too short."""
+    """``[memory.cost]`` of a machine file; None is what the recording does not tell."""
 
     call_s: float
     page_insert_s: float
+    block_reserve_s: float | None
     fault_s: float
     copy_read_bytes_per_s: float
     copy_write_bytes_per_s: float
@@ -71,7 +77,7 @@ class CopyCosts:
 
     def values(self) -> dict[str, str]:
         """Give the keys and values of the machine."""
-        removing = {} if self.page_remove_s is None else {"page_remove": f"{1e9 * self.page_remove_s:.0f} ns"}
+        told = {"block_reserve": self.block_reserve_s, "page_remove": self.page_remove_s}
         of = {
             "call": f"{1e9 * self.call_s:.0f} ns",
             "page_insert": f"{1e9 * self.page_insert_s:.0f} ns",
@@ -79,7 +85,7 @@ class CopyCosts:
             "fault": f"{1e9 * self.fault_s:.0f} ns",
             "copy_read": f"{self.copy_read_bytes_per_s / 1e6:.1f} MB/s",
             "copy_write": f"{self.copy_write_bytes_per_s / 1e6:.1f} MB/s",
-        } | removing
+        } | {name: f"{1e9 * seconds:.0f} ns" for name, seconds in told.items() if seconds is not None}
         return {f"memory.cost.{name}": value for name, value in of.items()}
 
 
@@ -116,6 +122,7 @@ def _memory(recordings: Iterable[Recording], share: float | None) -> MemorySize 
 
 def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
     new: list[Call] = []
+    over: list[Call] = []
     removals: list[float] = []
     found: dict[tuple[str, float], list[float]] = defaultdict(list)
     first_touches: list[tuple[Call, float]] = []
@@ -124,6 +131,9 @@ def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
         for phase in _phases(recording):
             if phase.label is None:
                 new += phase.calls
+                continue
+            if phase.label == OVER:
+                over += phase.calls
                 continue
             for call in phase.calls:
                 found[call.kind, call.bytes / call.calls].append(call.duration_s / call.bytes)
@@ -136,17 +146,24 @@ def _costs(recordings: Iterable[Recording]) -> CopyCosts | None:
     ):
         return None
     costs = fit_calls(typical)
+    made_s, put_s = (_inserted(costs, calls) for calls in (new, over))
     return CopyCosts(
         call_s=costs.call_s,
-        page_insert_s=_not_negative(
-            costs.beyond("write", duration_s=call.duration_s, calls=call.calls, size=call.bytes)
-            for call in new
-            if call.kind == "write"
-        ),
+        page_insert_s=min(made_s, put_s) if over else made_s,
+        block_reserve_s=max(made_s - put_s, 0.0) if over else None,
         fault_s=_fault(first_touches),
         copy_read_bytes_per_s=1 / costs.bytes_s["read"],
         copy_write_bytes_per_s=1 / costs.bytes_s["write"],
         page_remove_s=per_page(removals, PAGE_BYTES) if removals else None,
+    )
+
+
+def _inserted(costs: CallCosts, calls: list[Call]) -> float:
+    """Give the seconds per page that writes take beyond rewriting."""
+    return _not_negative(
+        costs.beyond("write", duration_s=call.duration_s, calls=call.calls, size=call.bytes)
+        for call in calls
+        if call.kind == "write"
     )
 
 

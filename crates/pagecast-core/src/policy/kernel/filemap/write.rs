@@ -106,7 +106,10 @@ pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: Op
     match is_cached {
         false if task.mapped.is_some() && tasks.reader_of(file, at).is_some() => (Run::Follow, run_end),
         false if is_being_read(tasks, file, at) => (Run::Follow, run_end),
-        false => (Run::New, pages.new_end(operation, at, run_end).max(least)),
+        false => {
+            let to = pages.new_end(operation, at, run_end).max(least);
+            (Run::New, end_of_blocks(pages, task, to))
+        }
         // It has to wait where no page can be had.
         true if run_end < least && pages.is_memcg_exhausted(task.memcg) => (Run::New, least),
         true if task.kind == Kind::Write && pages.config.has_stable_pages(task) => {
@@ -122,6 +125,12 @@ pub fn look_up_to_write(pages: &Pages, tasks: &Tasks, task: &Task, operation: Op
             (run, pages.near_end(file, at, to).max(least))
         }
     }
+}
+
+/// Cuts a run of new pages where the blocks of the file end, if pages cost more beyond.
+fn end_of_blocks(pages: &Pages, task: &Task, to: u64) -> u64 {
+    let filled = task.file().filled.0;
+    if pages.config.prices.has_reserve() && (task.position + 1..to).contains(&filled) { filled } else { to }
 }
 
 /// True if a page is locked by read-ahead. A write to it waits; pages farther ahead can be written before.

@@ -162,6 +162,7 @@ impl Caps {
             reclaimed,
             reported,
             page_insert,
+            reserves: has_no_block(task),
             folio: task.folio,
             access: task.access,
         })
@@ -208,6 +209,11 @@ impl Caps {
         self.surveyed.set((!survey.is_fleeting).then_some((changes, survey)));
         survey
     }
+}
+
+/// True if the file of a task has no block yet where it is. A hole in the middle of a file counts as one that has.
+fn has_no_block(task: &Task) -> bool {
+    task.file.as_ref().is_some_and(|file| task.position >= file.filled.0)
 }
 
 /// Tells that a task is held back no more, since it has ended a run.

@@ -120,6 +120,8 @@ pub struct Step {
     pub reported: f64,
     /// The time to put a page of its file into the cache.
     pub page_insert: Nanos,
+    /// True if a new page of it is given a block.
+    pub reserves: bool,
     /// The pages of each folio that it makes.
     pub folio: u64,
     /// The program's access to its bytes.
@@ -138,6 +140,7 @@ impl Step {
             reclaimed: 0.0,
             reported: 0.0,
             page_insert,
+            reserves: false,
             folio: 1,
             access: Access::Calls,
         }
@@ -186,6 +189,7 @@ pub struct Prices {
     mmap: f64,
     /// A whole folio.
     folio: f64,
+    reserve: f64,
     lookup: f64,
     remove: f64,
     reclaim: f64,
@@ -221,6 +225,7 @@ impl Prices {
             call: cost.call.as_seconds(),
             mmap: cost.mmap.unwrap_or(MMAP).as_seconds(),
             folio: cost.folio_insert.map_or(0.0, Nanos::as_seconds),
+            reserve: of_page(cost.block_reserve),
             lookup: of_page(cost.page_lookup),
             remove: of_page(cost.page_remove),
             reclaim: of_page(cost.page_reclaim),
@@ -246,8 +251,8 @@ impl Prices {
 
     fn all(&self) -> impl Iterator<Item = f64> + use<> {
         let Self { call, folio, lookup, remove, reclaim, reported, fault, fault_huge, .. } = *self;
-        let Self { copy_read, copy_write, from_far, to_far, l2_miss, .. } = *self;
-        let page = [lookup, remove, reclaim, reported, fault, fault_huge, l2_miss];
+        let Self { copy_read, copy_write, from_far, to_far, l2_miss, reserve, .. } = *self;
+        let page = [lookup, remove, reclaim, reported, fault, fault_huge, l2_miss, reserve];
         [call, folio, copy_read, copy_write, from_far, to_far].into_iter().chain(page)
     }
 
@@ -259,6 +264,11 @@ impl Prices {
     /// True if evicting pages costs anything.
     pub fn has_reclaim(&self) -> bool {
         self.reclaim > 0.0
+    }
+
+    /// True if a new page of a file costs more where the file has no block for it.
+    pub fn has_reserve(&self) -> bool {
+        self.reserve > 0.0
     }
 
     /// True if the kind of new memory's pages matters.
@@ -283,7 +293,7 @@ impl Prices {
     /// Returns the cost of a byte of a step.
     pub fn per_byte(&self, step: &Step) -> PerByte {
         let Step { run, piece, touched, distance, is_being_written, .. } = *step;
-        let Step { reclaimed, reported, page_insert, folio, access, .. } = *step;
+        let Step { reclaimed, reported, page_insert, reserves, folio, access, .. } = *step;
         // Memory is touched without a system call.
         let has_calls = piece.0 > 0 && run != Run::Touch;
         let of_call = match access {
@@ -302,7 +312,8 @@ impl Prices {
             Run::Hit => (self.copy_read, self.lookup, 0.0),
             Run::Miss | Run::Pass => (self.copy_read, 0.0, of_page(page_insert)),
             Run::New | Run::Insert | Run::Through => {
-                (self.copy_write, 0.0, of_page(page_insert) + self.folio / (folio * PAGE) as f64)
+                let reserve = if run == Run::New && reserves { self.reserve } else { 0.0 };
+                (self.copy_write, 0.0, of_page(page_insert) + self.folio / (folio * PAGE) as f64 + reserve)
             }
             Run::Fill => (self.copy_write, 0.0, of_page(page_insert)),
             Run::Clean | Run::Dirty | Run::Over => (self.copy_write, self.lookup, 0.0),
@@ -345,6 +356,7 @@ mod tests {
         page_lookup: Nanos(5 * PAGE),
         page_remove: Nanos(7 * PAGE),
         page_reclaim: Nanos(11 * PAGE),
+        block_reserve: Nanos(59 * PAGE),
         page_writeback: Nanos(53 * PAGE),
         request: Some(Nanos(9000)),
         page_reported: Some(Nanos(41 * PAGE)),
@@ -373,7 +385,7 @@ mod tests {
         let distance = Distance::default();
         let (piece, touched) = (Bytes(1000), Touched::Nothing);
         let (is_being_written, access, reclaimed, reported) = (false, Access::Calls, 0.0, 0.0);
-        let (page_insert, folio) = (COST.page_insert, 4);
+        let (page_insert, reserves, folio) = (COST.page_insert, false, 4);
         let mut step = Step {
             run,
             piece,
@@ -383,12 +395,22 @@ mod tests {
             reclaimed,
             reported,
             page_insert,
+            reserves,
             folio,
             access,
         };
         change(&mut step);
         let PerByte { seconds, allocation, reclaim } = prices(&COST).per_byte(&step);
         [seconds, allocation, reclaim].map(|seconds| (seconds * 1e9).round() as u64)
+    }
+
+    #[test]
+    fn only_a_new_page_is_given_a_block() {
+        let reserving = |run| per_byte(run, |step| step.reserves = true);
+        assert_eq!(reserving(Run::New), [2 + 31 + 3 + 37 + 59, 3 + 37 + 59, 0]);
+        for run in [Run::Miss, Run::Insert, Run::Through, Run::Clean, Run::Dirty] {
+            assert_eq!(reserving(run), per_byte(run, |_| ()), "{run:?}");
+        }
     }
 
     #[test]
