@@ -101,6 +101,17 @@ fn an_fsync_that_comes_during_a_commit_flushes_the_disk_of_its_file() {
     assert_eq!(flushes("8 ms"), (1, 1));
 }
 
+/// The end of a commit on one disk lets `fsync` write to the other one at once.
+#[test]
+fn journaled_data_goes_to_its_place_when_the_log_has_it() {
+    let case = set(external("6.18"), &["mount./data.journal.data=journal"]);
+    let run = case.process("p", &[APPEND, FSYNC]).run("kernel");
+    let (log, record) = (3e-3 + pages(5.0, 50e6), 3e-3 + pages(1.0, 50e6));
+    let expected = f64::max(log, 20e-3) + 5e-3 + record + 1e-3 + pages(1.0, 100e6) + 20e-3;
+    let seconds = run.seconds("p", 1);
+    assert!((seconds - expected).abs() < 1e-3, "{seconds} s, not {expected}");
+}
+
 /// Data is written to the log and to its place by two disks, in part at once.
 #[test]
 fn a_stream_of_journaled_data_is_faster_with_two_disks() {

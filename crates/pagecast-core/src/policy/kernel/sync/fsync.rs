@@ -105,6 +105,8 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
         None => flush(cx, operation),
         Some(requests) if requests.journals_data() && requests.checkpoints_on_fsync => {
             let waits = filemap_write_and_wait_range(cx, operation, &file, WHOLE);
+            // The disk of the log may have ended the commit.
+            cx.ext4.has_sent.push(file.device);
             let task = cx.tasks.get_mut(operation).expect("it is there");
             (task.since, task.stage) = (cx.now, Stage::Blocks);
             if waits { Next::Wait } else { Next::Step }
