@@ -57,7 +57,6 @@ use self::kyber::Kyber;
 use self::mq_deadline::MqDeadline;
 use self::none::Noop;
 use self::schedule::Schedule;
-use self::service::Runner;
 use self::throttle::Bio;
 use crate::machine::Scheduler;
 use crate::run_queue::RunQueue;
@@ -102,23 +101,26 @@ struct Submitter {
     is_paid: bool,
 }
 
-/// The threads that have preempted the worker of the queue since it began to run, at a time.
+/// The worker of the queue, while it has requests to send, and the threads that have preempted it since it began.
 ///
 /// A worker of `kblockd` has nice -20. A thread that wakes up preempts it, as it has used less of the processor than its share; what it then uses is more
 /// than its share of one in 88, so the worker preempts it when it wakes up again (`kernel/sched/fair.c: entity_eligible`).
 #[derive(Debug, Default)]
-struct Preempted {
-    until: Nanos,
-    by: FxHashSet<u32>,
+struct Worker {
+    runs: bool,
+    preempted_by: FxHashSet<u32>,
 }
 
-impl Preempted {
+impl Worker {
     /// True if a thread waits until the worker has sent what it has; notes that it preempts it otherwise.
-    fn holds(&mut self, now: Nanos, until: Nanos, thread: u32) -> bool {
-        if until != self.until {
-            *self = Self { until, ..Self::default() };
-        }
-        now < until && !self.by.insert(thread)
+    fn holds(&mut self, thread: u32) -> bool {
+        self.runs && !self.preempted_by.insert(thread)
+    }
+
+    /// It has nothing to send, or the disk takes nothing.
+    fn stops(&mut self) {
+        self.runs = false;
+        self.preempted_by.clear();
     }
 }
 
@@ -164,9 +166,7 @@ pub struct Device {
     service: Service,
     /// The requests that the scheduler has given out and the disk has not taken.
     hctx: Hctx,
-    preempted: Preempted,
-    /// The bytes of the requests that the scheduler or `hctx` has.
-    waiting: Bytes,
+    worker: Worker,
     /// Requests that pass the scheduler: those behind a flush.
     at_head: VecDeque<Request>,
     /// The same ones until they are complete.
@@ -212,8 +212,7 @@ impl Device {
             preparing: BTreeSet::new(),
             service,
             hctx: Hctx::default(),
-            preempted: Preempted::default(),
-            waiting: Bytes::ZERO,
+            worker: Worker::default(),
             at_head: VecDeque::new(),
             passing: FxHashSet::default(),
             parts: FxHashMap::default(),
@@ -307,9 +306,10 @@ impl Device {
         while let Some(submitter) = self.submitters.get_mut(&thread) {
             submitter.waits = false;
             let Some(&next) = submitter.requests.front() else { break };
-            let worker_runs = self.service.worker_runs(processors);
-            if self.preempted.holds(now, worker_runs, thread) {
-                submitter.ready = submitter.ready.max(worker_runs);
+            // The worker copies, and goes on then if it has more.
+            let copies = self.service.copies(processors);
+            if copies > now && self.worker.holds(thread) {
+                submitter.ready = submitter.ready.max(copies);
             }
             if submitter.ready > now {
                 submitter.waits = true;
@@ -320,7 +320,6 @@ impl Device {
             let into = if is_paid { None } else { self.schedule.merge(&next, self.settings.max_sectors) };
             if let Some(into) = into {
                 self.merged.entry(into).or_default().push(next.id);
-                self.waiting += next.bytes;
                 self.iocost.iter_mut().for_each(|iocost| iocost.merged(now, &next));
             } else if !is_paid && !self.pays(now, &next) {
                 self.submitters.get_mut(&thread).expect("it submits").waits = true;
@@ -348,7 +347,6 @@ impl Device {
 
     /// Takes a request of a thread, which runs the queue itself unless that is stopped.
     fn insert(&mut self, now: Nanos, request: Request) {
-        self.waiting += request.bytes;
         let runs = self.service.may_refuse() && !self.service.is_stopped(now);
         if runs && self.settings.scheduler == Scheduler::None {
             // It passes those that were inserted while the queue was stopped (`blk_mq_flush_plug_list`).
@@ -407,22 +405,21 @@ impl Device {
             if !self.service.passes(now, &request) {
                 return self.at_head.push_front(request);
             }
-            self.service.begin(now, request, Runner::Thread, processors);
+            self.service.begin(now, request, processors);
         }
         while self.service.takes(now) {
             if self.hctx.is_empty() {
                 self.dispatch(now, Hctx::send);
             }
-            let Some(request) = self.hctx.next() else { return };
+            let Some(request) = self.hctx.next() else { return self.worker.stops() };
             if !self.service.passes(now, &request) {
+                self.worker.stops();
                 return self.hctx.refused(request);
             }
             self.hctx.taken();
             self.schedule.started(now, &request);
-            let rest = self.waiting.min(self.service.left() + request.bytes);
-            let runner = if self.hctx.is_of_worker() { Runner::Worker(rest) } else { Runner::Thread };
-            self.waiting -= request.bytes;
-            self.service.begin(now, request, runner, processors);
+            self.worker.runs |= self.hctx.is_of_worker();
+            self.service.begin(now, request, processors);
         }
         let has_scheduler = self.settings.scheduler != Scheduler::None;
         if has_scheduler && self.hctx.is_empty() && !self.service.may_refuse() {
