@@ -11,7 +11,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::request::{Direction, Request};
+use super::request::{Direction, Request, RequestId};
 use super::service::Head;
 use super::times::Times;
 use crate::machine::{Level, Raid};
@@ -157,7 +157,7 @@ impl Member {
 /// An operation as a request to the disk alone.
 fn request_of(operation: &Operation) -> Request {
     Request {
-        id: super::RequestId(0),
+        id: RequestId(0),
         thread: 0,
         direction: operation.direction,
         position: operation.at,

@@ -3,10 +3,13 @@ mod oracle;
 mod spindle;
 
 use proptest::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::*;
 use crate::keys::Word;
-use crate::machine::{Iops, Rotation, San};
+use crate::machine::{Iops, Rotation, San, Scheduler};
+use crate::run_queue::RunQueue;
+use crate::units::{Bytes, BytesPerSecond, Nanos};
 use crate::workload::{IoClass, IoPriority};
 
 const MS: u64 = 1_000_000;
