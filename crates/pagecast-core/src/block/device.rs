@@ -116,10 +116,22 @@ impl Device {
         self.calls.add(request.id, 1);
         self.dispatch.insert_at_head(Request { part: self.calls.next_part(), ..request });
         self.dispatch.fill(now, processors);
+        self.unplug(now);
+    }
+
+    /// Submits the next requests of a thread, and ends its plug when it has sent all of them or sleeps.
+    fn submit_of(&mut self, now: Nanos, thread: u32, processors: &mut RunQueue) {
+        self.submit_prepared(now, thread, processors);
+        self.unplug(now);
+    }
+
+    fn unplug(&mut self, now: Nanos) {
+        let submitters = &self.submitters;
+        self.dispatch.unplug(now, |thread| submitters.is_preparing(thread));
     }
 
     /// Submits the next requests of a thread, each when it has prepared it; it waits in line where there is no tag.
-    fn submit_of(&mut self, now: Nanos, thread: u32, processors: &mut RunQueue) {
+    fn submit_prepared(&mut self, now: Nanos, thread: u32, processors: &mut RunQueue) {
         loop {
             let held = || self.dispatch.holds(now, thread, processors);
             let Some((next, is_paid)) = self.submitters.next(now, thread, held) else { return };
@@ -182,6 +194,7 @@ impl Device {
             self.calls.ended(request, &mut complete);
         }
         self.dispatch.fill(now, processors);
+        self.unplug(now);
         complete
     }
 

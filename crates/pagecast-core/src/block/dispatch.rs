@@ -150,6 +150,11 @@ impl Dispatch {
         }
     }
 
+    /// Ends the plugs of threads that have submitted all they have (`blk_finish_plug`), or sleep.
+    pub fn unplug(&mut self, now: Nanos, is_plugged: impl Fn(u32) -> bool) {
+        self.service.unplug(now, is_plugged);
+    }
+
     /// Brings the disk up to an instant. Returns what it has served.
     pub fn advance(&mut self, now: Nanos) -> Vec<Request> {
         self.service.advance(now)

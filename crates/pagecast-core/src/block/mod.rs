@@ -13,7 +13,7 @@
 //! | `block/elevator.c` | `schedule` | what a scheduler does; each has a file |
 //! | drivers and hardware | `service` | the disk, or the disks of an array: `times`, `rotation`, `disk_cache`, `allowance`, `raid` |
 //!
-//! Left out: several queues of the hardware; plugs; polled requests.
+//! Left out: several queues of the hardware; plugs, but for writes to arrays; polled requests.
 
 mod allowance;
 mod anticipatory;

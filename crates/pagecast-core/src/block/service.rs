@@ -326,6 +326,13 @@ impl Service {
         self.add(end, request);
     }
 
+    /// Begins the writes to an array of threads that are not plugged.
+    pub(super) fn unplug(&mut self, now: Nanos, is_plugged: impl Fn(u32) -> bool) {
+        if let Some(array) = &mut self.array {
+            array.unplug(now, is_plugged);
+        }
+    }
+
     fn add(&mut self, end: Nanos, request: Request) {
         let place = self.served.partition_point(|(other, _)| *other <= end);
         self.served.insert(place, (end, request));

@@ -68,6 +68,11 @@ impl Submitters {
         Some((next, submitter.is_paid))
     }
 
+    /// True if a thread prepares its next request.
+    pub fn is_preparing(&self, thread: u32) -> bool {
+        self.each.get(&thread).is_some_and(|submitter| self.preparing.contains(&(submitter.ready, thread)))
+    }
+
     /// Notes that a thread has sent its request, and is ready for the next at an instant.
     pub fn sent(&mut self, thread: u32, ready: Nanos) {
         let submitter = self.thread(thread);
