@@ -195,6 +195,8 @@ def _null_disk(null: NullDisk, platform: str) -> str:
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     scheduler = _found(r"^queue/scheduler .*\[(\S+)\]", platform, "scheduler")
     depth = null.hw_queue_depth * null.submit_queues
+    # Throttling counts with the requests of the queue before it has a scheduler (blk_queue_depth).
+    throttling = f"queue_depth = {null.hw_queue_depth}\n" if scheduler != "none" else ""
     # A budget of whole bytes for each tick (mb_per_tick).
     rate = f"{(2**20 // _TICKS) * null.mbps * _TICKS} B/s" if null.mbps else f"{_UNLIMITED_MBPS} MiB/s"
     limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
@@ -209,7 +211,7 @@ write_latency = "{null.completion_nsec} ns"
 service = "{null.completion_nsec} ns"
 hw_queue_depth = {depth}
 scheduler = "{scheduler}"
-{flush}{limit}{keys}
+{throttling}{flush}{limit}{keys}
 logical_block_size = "4 KiB"
 """
 

@@ -228,7 +228,8 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
             return {"san": {"rate": Rate(2 * write), "round_trip": chance.time(100 * US, 5 * MS)}}
         case "raid":
             level = chance.one_of("jbod", "0", "1", "5", "6", "10")
-            return {"raid": {"level": level, "disks": 2 * chance.between(2, 5), "chunk": Size(64 << 10)}}
+            disks, cache = 2 * chance.between(2, 5), chance.one_of(0, 17, 256)
+            return {"raid": {"level": level, "disks": disks, "chunk": Size(64 << 10), "stripe_cache": cache}}
         case "wbt" if version not in ("2.6.27", "3.1", "3.10", "4.4"):
             return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
         case "limits":
