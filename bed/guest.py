@@ -71,6 +71,8 @@ class FileSystem:
     options: tuple[str, ...] = ()
     journal_mib: int = 0
     """0: what mke2fs gives it."""
+    has_journal_device: bool = False
+    """Whether the journal is all of a second disk like the first one."""
 
     @property
     def mount(self) -> str:
@@ -131,6 +133,7 @@ def kernel_line(settings: Settings, case: str) -> str:
         "FS": settings.file_system.kind,
         "MOUNT": settings.file_system.mount,
         "JOURNAL": settings.file_system.journal_mib,
+        "JOURNAL_DEVICE": int(settings.file_system.has_journal_device),
     }
     kernel = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off"
     return " ".join([kernel, *(f"BED_{name}={value}" for name, value in told.items())])

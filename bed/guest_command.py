@@ -75,6 +75,7 @@ def _add_null(parser: argparse.ArgumentParser) -> None:
     add("--no-fua", action="store_true", help="the cache has no forced unit access")
     add("--fs", choices=("ext4", "ext3", "xfs"), default="ext4")
     add("--journal", type=at_least(0), default=0, metavar="MIB", help="0: what mke2fs gives it")
+    add("--journal-device", action="store_true", help="the journal is a second disk of --journal MiB")
     add("--options", default="", metavar="OPTION,...", help="of mount: data=journal, nobarrier, nodelalloc")
 
 
@@ -86,6 +87,8 @@ def _settings(options: argparse.Namespace) -> Settings:
             f"--size {options.size} leaves less than {BESIDE_DISK_MIB} MiB of the guest's {options.memory} "
             f"MiB; use --memory {options.size + BESIDE_DISK_MIB} or more"
         )
+    if options.journal_device and not options.journal:
+        raise BedError("--journal-device needs the size of that disk: --journal 64")
     if options.cgroup and options.cgroup >= options.memory:
         raise BedError(f"--cgroup {options.cgroup} is not less than the guest's memory, {options.memory} MiB")
     if options.dirty_background_ratio >= options.dirty_ratio:
@@ -108,7 +111,12 @@ def _settings(options: argparse.Namespace) -> Settings:
             cache_size=options.cache,
             fua=int(not options.no_fua),
         ),
-        file_system=FileSystem(options.fs, tuple(filter(None, options.options.split(","))), options.journal),
+        file_system=FileSystem(
+            options.fs,
+            tuple(filter(None, options.options.split(","))),
+            options.journal,
+            options.journal_device,
+        ),
         scheduler=options.scheduler,
     )
 

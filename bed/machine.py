@@ -5,7 +5,7 @@ reads the recording, and are placeholders here.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bed.guest import FileSystem, NullDisk
@@ -172,7 +172,7 @@ write = "{write}"
 sharing = "time"
 {_WRITEBACK if made.null is not None else ""}{_FOLIO if made.file_system.kind == "xfs" else ""}
 [disk.disk]
-{_disk(made) if made.null is None else _null_disk(made.null, platform)}
+{_disk(made) if made.null is None else _null_disk(made.null, platform)}{_journal_device(made, platform)}
 [mount."/data"]
 disk = "disk"
 {_file_system(made)}{_cgroup(made)}"""
@@ -195,6 +195,8 @@ def _null_disk(null: NullDisk, platform: str) -> str:
     keys = "\n".join(f"{name} = {value}" for name, value in queue.items())
     scheduler = _found(r"^queue/scheduler .*\[(\S+)\]", platform, "scheduler")
     depth = null.hw_queue_depth * null.submit_queues
+    # Throttling counts with the requests of the queue before it has a scheduler (blk_queue_depth).
+    throttling = f"queue_depth = {null.hw_queue_depth}\n" if scheduler != "none" else ""
     # A budget of whole bytes for each tick (mb_per_tick).
     rate = f"{(2**20 // _TICKS) * null.mbps * _TICKS} B/s" if null.mbps else f"{_UNLIMITED_MBPS} MiB/s"
     limit = f'limit_interval = "{_INTERVAL}"\n' if null.mbps else ""
@@ -209,14 +211,23 @@ write_latency = "{null.completion_nsec} ns"
 service = "{null.completion_nsec} ns"
 hw_queue_depth = {depth}
 scheduler = "{scheduler}"
-{flush}{limit}{keys}
+{throttling}{flush}{limit}{keys}
 logical_block_size = "4 KiB"
 """
 
 
+def _journal_device(made: Made, platform: str) -> str:
+    """Describe the disk of the journal, which is like the other one, but for its size."""
+    if made.null is None or not made.file_system.has_journal_device:
+        return ""
+    disk = replace(made.null, size=made.file_system.journal_mib)
+    return f"\n[disk.log]\n{_null_disk(disk, platform)}"
+
+
 def _words(file_system: FileSystem) -> list[str]:
     options = (option.removeprefix("data=") for option in file_system.options)
-    journal = [f"journal{file_system.journal_mib}m"] if file_system.journal_mib else []
+    device = "device" if file_system.has_journal_device else ""
+    journal = [f"journal{device}{file_system.journal_mib}m"] if file_system.journal_mib else []
     return [file_system.kind, *options, *journal]
 
 
@@ -230,6 +241,7 @@ def _file_system(made: Made) -> str:
     journal += [f'commit_interval = "{options["commit"]} s"'] if "commit" in options else []
     journal += ["barrier = false"] if options.keys() & {"nobarrier"} or options.get("barrier") == "0" else []
     lines = [f'type = "{made.file_system.kind}"', f"journal = {{ {', '.join(journal)} }}"]
+    lines += ['journal_device = "log"'] if made.file_system.has_journal_device else []
     lines += ["delalloc = false"] if "nodelalloc" in options else []
     lines += [_JOURNALED] if options.get("data") == "journal" else []
     return "".join(f"{line}\n" for line in (*lines, *_PROCESSOR, *_COSTS[made.file_system.kind]))

@@ -35,7 +35,11 @@ NOT_BY_REQUESTS = {
 
 
 def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
-    """Draw a machine with one to `disks` disks, each mounted at "/" and its name."""
+    """Draw a machine with one to `disks` disks, each mounted at "/" and its name.
+
+    With cgroups there may be a tmpfs and a journal, too: other hosts mount no tmpfs, and a commit by its age
+    is not later on a slower disk.
+    """
     memory = chance.size(300 * MB, 16_000 * MB)
     names = [f"d{number}" for number in range(chance.randint(1, disks))]
     machine: Table = {"cores": chance.one_of(1, 2, 4, 16)}
@@ -50,6 +54,10 @@ def host(chance: Chance, disks: int = 2, has_cgroups: bool = True) -> Table:
     machine["memory"]["cost"] = cost(chance)
     machine["disk"] = {name: disk(chance, machine["kernel"]["version"]) for name in names}
     machine["mount"] = {f"/{name}": mount(chance, name) for name in names}
+    if has_cgroups:
+        journal(chance, machine)
+        if chance.seldom():
+            machine["mount"]["/tmpfs"] = {"type": "tmpfs", "size": Size(memory // chance.one_of(2, 4))}
     if has_cgroups and chance.sometimes():
         limit = chance.one_of("max", "limit_in_bytes")
         size = Size(max(64 * MB, memory // chance.one_of(2, 4, 8)))
@@ -221,7 +229,8 @@ def own_ways(chance: Chance, kind: str, write: int, version: str) -> Table:
             return {"san": {"rate": Rate(2 * write), "round_trip": chance.time(100 * US, 5 * MS)}}
         case "raid":
             level = chance.one_of("jbod", "0", "1", "5", "6", "10")
-            return {"raid": {"level": level, "disks": 2 * chance.between(2, 5), "chunk": Size(64 << 10)}}
+            disks, cache = 2 * chance.between(2, 5), chance.one_of(0, 17, 256)
+            return {"raid": {"level": level, "disks": disks, "chunk": Size(64 << 10), "stripe_cache": cache}}
         case "wbt" if version not in ("2.6.27", "3.1", "3.10", "4.4"):
             return {"wbt_lat_usec": 2000, "queue_depth": chance.between(2, 256)}
         case "limits":
@@ -248,6 +257,17 @@ def mount(chance: Chance, disk: str) -> Table:
         drawn |= {"open": chance.time(US, 20 * US), "iget": chance.time(US, 50 * US)}
         drawn["update_time"] = chance.time(US, 20 * US)
     return drawn
+
+
+def journal(chance: Chance, machine: Table) -> None:
+    """Draw a journal of the first disk, whose commits are requests, perhaps on the second one."""
+    drawn = machine["mount"]["/d0"]
+    if drawn.get("type", "ext4") not in ("ext4", "ext3", "xfs") or not chance.sometimes():
+        return
+    size = Size(chance.one_of(8, 64, 256) << 20)
+    drawn["journal"] = {"size": size, "data": chance.one_of("ordered", "writeback", "journal")}
+    if "d1" in machine["disk"] and chance.random() < 0.5:
+        drawn["journal_device"] = "d1"
 
 
 def network(chance: Chance) -> Table:

@@ -27,7 +27,8 @@ def scenario(chance: Chance) -> Table:
             process = f"{name}.p{number}"
             is_remote = "link" in document and name != "server"
             mounts = list(machine["mount"])
-            existing = [f"{chance.choice(mounts)}/{process}.{kind}" for kind in "ab"]
+            lasting = [path for path in mounts if path != "/tmpfs"]
+            existing = [f"{chance.choice(lasting)}/{process}.{kind}" for kind in "ab"]
             owned = files(chance, room, existing, own_name)
             document["file"] += owned
             sizes = {file["path"]: int(file["size"]) for file in owned}

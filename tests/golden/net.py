@@ -3,8 +3,9 @@
     make net                     all changes
     make net CHANGES="NAME ..."  some of them
 
-Each change replaces a text that stands exactly once among the files of the model, whichever it is in. That is
-done in a copy of the crates, which is built; then the timelines are compared. --write rewrites `fails`.
+Each change replaces a text that stands exactly once among the files of the model, whichever it is in; with
+`under`, among those of that folder of the core. That is done in a copy of the crates, which is built; then
+the timelines are compared. --write rewrites `fails`.
 """
 
 import argparse
@@ -19,7 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_name("changes.toml")
 COPY = ROOT / "out" / "net"
-RULES = Path("crates/pagecast-core/src/policy/kernel")
+CORE = Path("crates/pagecast-core/src")
+RULES = "policy/kernel"
 TEST = "tests/golden/test_kernel.py"
 
 # Built as quickly as may be: what runs takes no time.
@@ -53,7 +55,7 @@ def main() -> None:
         failing = try_out()
         path.write_text(before)
         print(
-            f"{name} ({found[name].relative_to(RULES)}): {' '.join(failing) or 'NOBODY NOTICES'}", flush=True
+            f"{name} ({found[name].relative_to(CORE)}): {' '.join(failing) or 'NOBODY NOTICES'}", flush=True
         )
         if not failing:
             unnoticed.append(name)
@@ -68,8 +70,9 @@ def main() -> None:
 
 
 def place(name: str, change: dict[str, str]) -> Path:
-    """Find the file of the model in which a change is made."""
-    texts = {path: path.read_text() for path in (ROOT / RULES).rglob("*.rs")}
+    """Find the file in which a change is made."""
+    folder = ROOT / CORE / change.get("under", RULES)
+    texts = {path: path.read_text() for path in folder.rglob("*.rs")}
     files = [path for path, text in texts.items() for _ in range(text.count(change["old"]))]
     if len(files) != 1:
         sys.exit(f"{name}: its old text is there {len(files)} times, not once: {change['old']!r}")

@@ -377,3 +377,18 @@ fn a_commit_has_the_journaled_data_that_was_copied_by_then() {
     let first = run.events_called("journal_commit")[0].2;
     assert!((9 << 20..13 << 20).contains(&first), "{first}");
 }
+
+/// A random scenario came to an internal error: a writer that had followed a read of its page, and then waited for room in the journal, was woken by both.
+#[test]
+fn a_writer_to_a_mapping_waits_for_room_in_the_journal_alone() {
+    let stream = ["fopen = '/data/s', mode = 'w'", "fwrite = '/data/s', size = '50 MB', call = '1000 B'"];
+    let run = linux()
+        .set("machine.cores=1")
+        .set("machine.memory={ size = '7 GB', read = '3 GB/s', write = '2 GB/s' }")
+        .set("machine.disk.ssd={ size = '4 TB', read = '60 MB/s', write = '1 GB/s' }")
+        .set("machine.mount./data.journal={ size = '8 MB', data = 'journal' }")
+        .process("map", &["write = '/data/m', size = '30 MB', offset = '1 MB'", "mmap_write = '/data/m'"])
+        .process("stream", &stream)
+        .run("kernel");
+    assert_eq!(run.operations.end.len(), 5, "with the close of the stream");
+}

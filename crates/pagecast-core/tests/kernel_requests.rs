@@ -87,6 +87,22 @@ fn every_byte_that_is_read_comes_from_the_device_or_the_cache() {
     }
 }
 
+/// `mm/readahead.c`: at the first page of a window, which may still be on its way, the next one is asked for. So the disk has two of the 64 windows of
+/// 128 KiB at a time.
+#[test]
+fn a_reader_in_order_waits_for_two_windows_at_once() {
+    let reads: Vec<String> = (0..128)
+        .map(|call| format!("read = '/data/in', offset = '{} KiB', size = '64 KiB'", 64 * call))
+        .collect();
+    let reads: Vec<&str> = reads.iter().map(String::as_str).collect();
+    for scheduler in SCHEDULERS {
+        let case = disk(scheduler).set("machine.disk.ssd.service=10 ms").file("/data/in", "8 MiB");
+        let run = case.process("p", &[&["open = '/data/in'"], &reads[..]].concat()).run("kernel");
+        let seconds = run.end.as_seconds();
+        assert!((0.32..0.42).contains(&seconds), "{scheduler}: {seconds}");
+    }
+}
+
 #[test]
 fn a_flusher_that_takes_long_for_its_pages_holds_the_disk_up() {
     let program = ["write = '/data/out', size = '900 MB'", "fsync = '/data/out'"];

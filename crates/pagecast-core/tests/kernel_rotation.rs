@@ -78,6 +78,25 @@ fn a_small_write_to_an_array_with_parity_takes_twice_the_time_of_a_read() {
     assert!(near(each("0", "write"), 1.0) && near(each("1", "write"), 1.0));
 }
 
+/// A call of a whole stripe goes in four requests, a disk's chunk each.
+#[test]
+fn requests_of_one_call_meet_in_the_stripe_cache_of_an_array_with_parity() {
+    let each = |stripe_cache: u32, submission: &str| {
+        let raid = format!("level = '5', disks = 5, chunk = '64 KiB', stripe_cache = {stripe_cache}");
+        let settings = [
+            "machine.disk.ssd.service=1 ms",
+            "machine.disk.ssd.max_sectors_kb=64",
+            &format!("machine.memory.cost.request={submission}"),
+            &format!("machine.disk.ssd.raid={{ {raid} }}"),
+        ];
+        direct(&settings, "write = '/data/f', size = '10 MiB', call = '256 KiB'") / 40.0
+    };
+    let (at_once, in_turn) = (each(256, "0 s"), each(256, "10 us"));
+    assert!((0.001..0.0011).contains(&at_once), "no read before the write: {at_once}");
+    assert!((0.00103..0.00115).contains(&in_turn), "{in_turn}");
+    assert!(each(0, "10 us") > 0.002, "each request by itself reads before it writes");
+}
+
 #[test]
 fn long_streams_use_the_disks_of_an_array_that_hold_different_bytes() {
     let seconds = |settings: &[String]| {

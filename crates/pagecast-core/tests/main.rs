@@ -18,6 +18,7 @@ mod hostile_recordings;
 mod inodes;
 mod io_control;
 mod journal;
+mod journal_device;
 mod kernel_cgroups;
 mod kernel_events;
 mod kernel_initial_state;

@@ -14,7 +14,7 @@ fn waits<'a>(run: &'a Run, process: &str, index: u32) -> Vec<(&'static str, &'a 
         (0..table.time.len()).filter(|&row| name(table.process[row]) == process && table.index[row] == index);
     rows.map(|row| {
         let (other, file) = (name(table.behind_process[row]), path(table.behind_path[row]));
-        (table.part[row], other, file, table.time[row].as_seconds())
+        (table.part[row].name(), other, file, table.time[row].as_seconds())
     })
     .collect()
 }
@@ -25,7 +25,7 @@ fn are_within_parts(run: &Run) {
     for row in 0..table.end.len() {
         for part in Part::ALL {
             let is_of = |at: &usize| {
-                (waits.process[*at], waits.index[*at], waits.part[*at])
+                (waits.process[*at], waits.index[*at], waits.part[*at].name())
                     == (table.process[row], table.index[row], part.name())
             };
             let sum: Nanos = (0..waits.time.len()).filter(is_of).map(|at| waits.time[at]).sum();

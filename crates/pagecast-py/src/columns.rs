@@ -155,7 +155,7 @@ impl<'py> Columns<'_, 'py> {
     fn waits(self, table: &WaitTable) -> PyResult<Bound<'py, PyDict>> {
         self.names("process", &self.data.processes, &table.process)?;
         self.indices("index", &table.index)?;
-        self.words("part", &table.part)?;
+        self.words("part", &table.part.iter().map(|part| part.name()).collect::<Vec<_>>())?;
         self.names("behind_process", &self.data.processes, &table.behind_process)?;
         self.names("behind_path", &self.data.paths, &table.behind_path)?;
         self.times("waited_s", table.time.iter().copied())?;
@@ -369,7 +369,7 @@ impl<'py> Columns<'_, 'py> {
         let width = table.width();
         let each = || {
             rows.iter()
-                .flat_map(|(key, windows)| (0_u64..).zip(*windows).map(move |(at, moved)| (*key, at, *moved)))
+                .flat_map(|(key, windows)| (0_u64..).zip(windows).map(move |(at, moved)| (*key, at, *moved)))
         };
         let processes: Vec<u32> = each().map(|(key, ..)| key.0).collect();
         let operations: Vec<&'static str> = each().map(|(key, ..)| key.1).collect();

@@ -63,4 +63,19 @@ def test_a_file_system_is_named_described_and_told_to_the_guest(tmp_path):
     plain = machine_of(replace(ON_NULL, file_system=FileSystem("ext3", ("nodelalloc",))), PLATFORM)
     assert 'type = "ext3"\njournal = {  }\ndelalloc = false\n' in plain
     line = kernel_line(Settings(disk="null", file_system=journal), "x")
-    assert line.endswith("BED_FS=ext4 BED_MOUNT=noatime,data=journal,nobarrier BED_JOURNAL=64")
+    assert line.endswith(
+        "BED_FS=ext4 BED_MOUNT=noatime,data=journal,nobarrier BED_JOURNAL=64 BED_JOURNAL_DEVICE=0"
+    )
+
+
+def test_a_journal_may_be_a_disk_of_its_own(tmp_path):
+    """Like that of the files, but for its size."""
+    made = replace(ON_NULL, file_system=FileSystem("ext4", (), 64, has_journal_device=True))
+    assert "-ext4-journaldevice64m-size1024m-" in name_of(made, PLATFORM)
+    path = tmp_path / "machine.toml"
+    path.write_text(machine_of(made, PLATFORM))
+    pc.load_machine(path)
+    assert '[disk.log]\nsize = "64 MiB"\n' in path.read_text()
+    assert 'journal = { size = "64 MiB" }\njournal_device = "log"\n' in path.read_text()
+    told = kernel_line(Settings(disk="null", file_system=made.file_system), "x")
+    assert told.endswith("BED_JOURNAL=64 BED_JOURNAL_DEVICE=1")

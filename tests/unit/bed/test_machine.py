@@ -64,7 +64,10 @@ def test_a_disk_of_null_blk_is_described_by_its_attributes_and_its_queue(tmp_pat
     text = machine_of(ordered, PLATFORM.replace("[none] bfq", "none [bfq]"))
     path.write_text(text)
     pc.load_machine(path)
-    for line in ('service = "100000 ns"', "hw_queue_depth = 128", 'scheduler = "bfq"', "cost.page_writeback"):
+    for line in (
+        'service = "100000 ns"', "hw_queue_depth = 128", "\nqueue_depth = 64", 'scheduler = "bfq"',
+        "cost.page_writeback",
+    ):  # fmt: skip
         assert line in text
     unlimited = machine_of(replace(MADE, disk="null", null=NullDisk(mbps=0)), PLATFORM)
     assert "limit_interval" not in unlimited

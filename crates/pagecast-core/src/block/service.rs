@@ -131,34 +131,14 @@ struct Copying {
     rate: f64,
     /// The time up to which it copies.
     until: Nanos,
-    /// The time up to which the worker of the queue has requests to copy.
-    runs: Nanos,
 }
 
 impl Copying {
-    fn of(self, bytes: Bytes) -> Nanos {
-        Nanos::from_seconds(bytes.0 as f64 / self.rate)
-    }
-
     /// Copies so many bytes. Returns when that is done.
-    fn copy(&mut self, now: Nanos, bytes: Bytes, runner: Runner, processors: &mut RunQueue) -> Nanos {
-        self.until = processors.run(now, self.of(bytes));
-        if let Runner::Worker(rest) = runner
-            && now >= self.runs
-        {
-            self.runs = self.until + self.of(Bytes(rest.0.saturating_sub(bytes.0)));
-        }
+    fn copy(&mut self, now: Nanos, bytes: Bytes, processors: &mut RunQueue) -> Nanos {
+        self.until = processors.run(now, Nanos::from_seconds(bytes.0 as f64 / self.rate));
         self.until
     }
-}
-
-/// The thread that runs the queue of a disk, and so copies.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Runner {
-    /// A thread that has submitted the request.
-    Thread,
-    /// A worker of the kernel (`kblockd`), which has so many bytes to send.
-    Worker(Bytes),
 }
 
 /// The bytes per second that a disk moves at most, or all disks of an array.
@@ -243,7 +223,7 @@ impl Service {
     /// The same disk, in a memory of such a rate.
     #[must_use]
     pub fn copied(self, rate: BytesPerSecond) -> Self {
-        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO, runs: Nanos::ZERO }), ..self }
+        Self { copying: Some(Copying { rate: rate.0, until: Nanos::ZERO }), ..self }
     }
 
     /// The same disk, which moves no more than so many bytes per second of reads and of writes, each for itself if these are `separate`. Bytes
@@ -315,15 +295,10 @@ impl Service {
         self.has_room() && !is_copying && !self.is_stopped(now)
     }
 
-    /// The time up to which a worker that runs its queue has the only processor.
-    pub(super) fn worker_runs(&self, processors: &RunQueue) -> Nanos {
+    /// The time up to which whoever runs its queue copies on the only processor.
+    pub(super) fn copies(&self, processors: &RunQueue) -> Nanos {
         let is_held = self.may_refuse() && processors.count() == 1;
-        self.copying.filter(|_| is_held).map_or(Nanos::ZERO, |copying| copying.runs)
-    }
-
-    /// Bytes that it takes before it refuses a request.
-    pub(super) fn left(&self) -> Bytes {
-        self.budget.and_then(|budget| budget.left).map_or(Bytes(u64::MAX >> 1), Bytes)
+        self.copying.filter(|_| is_held).map_or(Nanos::ZERO, |copying| copying.until)
     }
 
     /// The time from which it takes requests again.
@@ -341,14 +316,21 @@ impl Service {
     }
 
     /// Takes a request. A processor copies its bytes, where that is to be done.
-    pub(super) fn begin(&mut self, now: Nanos, request: Request, runner: Runner, processors: &mut RunQueue) {
+    pub(super) fn begin(&mut self, now: Nanos, request: Request, processors: &mut RunQueue) {
         let Some(copying) = &mut self.copying else {
             self.held.push_back(request);
             return self.serve(now);
         };
-        let copied = copying.copy(now, request.bytes, runner, processors);
+        let copied = copying.copy(now, request.bytes, processors);
         let end = copied + self.times.next(request.direction);
         self.add(end, request);
+    }
+
+    /// Begins the writes to an array of threads that are not plugged.
+    pub(super) fn unplug(&mut self, now: Nanos, is_plugged: impl Fn(u32) -> bool) {
+        if let Some(array) = &mut self.array {
+            array.unplug(now, is_plugged);
+        }
     }
 
     fn add(&mut self, end: Nanos, request: Request) {

@@ -138,7 +138,8 @@ impl PageCache {
         let (memory_read, memory_write) = transfers.memory();
         let values: ModelOptions = options.iter().map(option).collect();
         let options = Options { origin: ORIGIN, model, values: &values };
-        let policy = registry::make(model, &Setting { host, memory_read, memory_write, seed: 0 }, &options)?;
+        let setting = Setting { host, memory_read, memory_write, journals: transfers.journals(), seed: 0 };
+        let policy = registry::make(model, &setting, &options)?;
         let devices = host.disks.iter().map(|disk| Arc::from(disk.name.as_str())).collect();
         let machine = Arc::new(machine);
         Ok(Self {

@@ -46,6 +46,7 @@ pub(super) struct Transfers {
     network: Fluid,
     memory: (Path, Path),
     mounts: Vec<Paths>,
+    journals: Vec<Option<Path>>,
     /// The device that a resource stands for.
     devices: BTreeMap<ResourceId, DeviceId>,
     outside: BTreeMap<TransferId, Outside>,
@@ -73,12 +74,19 @@ impl Transfers {
             MountSource::Nfs { .. } | MountSource::Tmpfs => unreachable!("all mounts are disks"),
         };
         let mounts = host.mounts.iter().map(|mount| paths[disk_of(mount)]).collect();
-        Self { network, memory, mounts, devices, outside: BTreeMap::new() }
+        let write = |disk: usize| paths[disk].write;
+        let journals = host.mounts.iter().map(|mount| mount.journal_device.map(write)).collect();
+        Self { network, memory, mounts, journals, devices, outside: BTreeMap::new() }
     }
 
     /// What copies out of the page cache, and into it, cross.
     pub(super) fn memory(&self) -> (Path, Path) {
         self.memory
+    }
+
+    /// What a write to the journal of each mount crosses, if that is on a disk of its own.
+    pub(super) fn journals(&self) -> Vec<Option<Path>> {
+        self.journals.clone()
     }
 
     /// The resources that files under each mount cross.

@@ -91,6 +91,11 @@ impl Disks {
         disks
     }
 
+    /// A journal is written to a disk over a path.
+    pub(super) fn add_journal(&mut self, host: usize, disk: usize, path: Path) {
+        self.set_path(path, ((self.firsts[host] + disk) as u32, true));
+    }
+
     fn set_path(&mut self, path: Path, crossed: (u32, bool)) {
         if self.of_path.len() <= path.index() {
             self.of_path.resize(path.index() + 1, None);

@@ -118,6 +118,7 @@ impl Recorder {
         if self.is_part {
             // Of a smaller size: an allocator may leave a vector that shrinks a little where it is.
             self.result.operations = self.result.operations.clone();
+            self.result.waits = self.result.waits.clone();
             self.result.events = self.result.events.clone();
         }
     }
@@ -190,7 +191,7 @@ impl Recorder {
         let table = &mut self.result.waits;
         table.process.push(of.0);
         table.index.push(of.1);
-        table.part.push(wait.part.name());
+        table.part.push(wait.part);
         table.behind_process.push(wait.process.unwrap_or(u32::MAX));
         table.behind_path.push(path);
         table.time.push(wait.time);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::calls::Anonymous;
 use crate::device::{self, ReadWrite};
 use crate::error::SimulationError;
-use crate::flow::{Network, Route};
+use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource};
@@ -75,6 +75,13 @@ impl Hardware {
             .collect()
     }
 
+    /// What a write to the journal of each mount of a host crosses, if that is on a disk of its own, and the disk.
+    fn journals(&self, host: &Host, at: usize, network: &mut impl Network) -> Vec<Option<(usize, Path)>> {
+        let write = |disk: usize| (disk, self.disks[at][disk].write.clone());
+        let routes = host.mounts.iter().map(|mount| mount.journal_device.map(write));
+        routes.map(|journal| journal.map(|(disk, route)| (disk, network.add_path(route)))).collect()
+    }
+
     /// The resources that serve equal streams unequally.
     fn uneven(&self, machine: &Machine) -> Vec<Uneven> {
         let disks = machine.hosts.iter().flat_map(|host| host.disks.iter().map(move |disk| (host, disk)));
@@ -104,12 +111,17 @@ impl<'a, N: Network> Engine<'a, N> {
         let machine = &scenario.machine;
         let hardware = Hardware::new(machine, &mut network);
         let mut hosts = Vec::with_capacity(machine.hosts.len());
+        let mut journals: Vec<(usize, usize, Path)> = Vec::new();
         for (at, host) in machine.hosts.iter().enumerate() {
             let memory = &hardware.memory[at];
             let memory_read = network.add_path(memory.read.clone());
             let memory_write = network.add_path(memory.write.clone());
             let processors = device::processors(host.cores, &mut network);
-            let setting = Setting { host, memory_read, memory_write, seed: settings.seed };
+            let logs = hardware.journals(host, at, &mut network);
+            journals.extend(logs.iter().flatten().map(|&(disk, path)| (at, disk, path)));
+            let logs = logs.into_iter().map(|log| log.map(|(_, path)| path)).collect();
+            let seed = settings.seed;
+            let setting = Setting { host, memory_read, memory_write, journals: logs, seed };
             hosts.push(HostState {
                 policy: registry::make(model, &setting, &options).map_err(SimulationError::Model)?,
                 processors: network.add_path(processors),
@@ -120,8 +132,9 @@ impl<'a, N: Network> Engine<'a, N> {
                 anonymous: Anonymous::new(host.cgroups.len()),
             });
         }
-        let disks =
+        let mut disks =
             Disks::new(machine, hosts.iter().map(|host| &host.mounts[..]), hosts_in_all, settings.at_risk);
+        journals.into_iter().for_each(|(host, disk, path)| disks.add_journal(host, disk, path));
         if settings.at_risk {
             hosts.iter_mut().for_each(|host| host.policy.watch_risk());
         }

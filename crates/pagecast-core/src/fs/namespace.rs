@@ -472,6 +472,7 @@ mod tests {
             page_insert: None,
             size: None,
             journal: None,
+            journal_device: None,
             delalloc: true,
             cost: MountCost::default(),
         }

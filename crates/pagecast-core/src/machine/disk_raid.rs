@@ -23,6 +23,12 @@ keys! {
         /// `md/chunk_size` in `/sys/block/md*`.
         #[key(SIZE, default = Bytes(512 << 10))]
         pub chunk: Bytes,
+        /// Pages of each disk that md keeps of stripes with parity
+        ///
+        /// `md/stripe_cache_size` in `/sys/block/md*`. Writes go through it under `kernel`, where they go request by request. 0 without such a
+        /// cache: each write reads what it needs for its parity.
+        #[key(whole(0, 32768), default = 256)]
+        pub stripe_cache: u32,
     }
 }
 

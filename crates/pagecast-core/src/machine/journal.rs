@@ -4,13 +4,13 @@ use crate::keys::{FLAG, SIZE, TIME, Word, keys, word};
 use crate::units::{Bytes, Nanos};
 
 keys! {
-    /// A journal on the disk of its mount.
+    /// The journal of a mount.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Journal: "journal" {
         /// Bytes of the log
         ///
         /// `mkfs.ext4 -J size=64`. A transaction has a third of it at most.
-        #[key(SIZE, absent = "what `mke2fs` gives a file system of the size of the disk")]
+        #[key(SIZE, absent = "what `mke2fs` gives a file system of the size of the disk; all of `journal_device`")]
         pub size: Option<Bytes>,
         /// What is journaled, and what is written before a commit
         ///
@@ -61,7 +61,7 @@ const DEFAULT_BLOCKS: [(u64, u64); 8] = [
 ];
 
 impl Journal {
-    /// The blocks of 4 KiB of the log on a disk of such a size.
+    /// The blocks of 4 KiB of the log of a file system on a disk of such a size, if the log is there, too.
     #[must_use]
     pub fn blocks(&self, disk: Bytes) -> u64 {
         let of_disk = disk.0 / 4096;

@@ -1,5 +1,6 @@
 //! Describes a directory under which files live: its device, its write mode, and the times of its file system.
 
+use super::disk::Disk;
 use super::journal::Journal;
 use crate::keys::{FLAG, Kind, SIZE, TIME, Word, keys, table, word};
 use crate::units::{Bytes, Nanos};
@@ -43,9 +44,16 @@ keys! {
         ///
         /// `{ size = "64 MiB", data = "ordered" }`: [its keys](#machine-mount-path-journal). Commits are then requests to the disk, as
         /// [jbd2](../concepts/kernel/ext4.md#the-journal) makes them; without it a commit takes `commit` and no request. Only `kernel` looks at
-        /// this and the next one. Not with `nfs`.
+        /// this and the next two. Not with `nfs`.
         #[key(table::<Journal>(), absent = "none: a commit is a time")]
         pub journal: Option<Journal>,
+        /// The disk of its journal
+        ///
+        /// A disk of this host, all of which is the log unless `journal` has a `size` (`mke2fs -J device=`; `logdev` of XFS). With `journal` only.
+        #[key(Kind::Text, absent = "that of its files")]
+        only journal_device,
+        /// The disk of its journal, if that is another one.
+        pub journal_device: Option<usize>,
         /// Whether blocks are allocated only when data is written back
         ///
         /// The mount option `delalloc` of ext4. ext3 never does.
@@ -199,6 +207,18 @@ impl FileSystem {
     #[must_use]
     pub fn marks_background(self) -> bool {
         !matches!(self, Self::Ext4 | Self::Ext3)
+    }
+}
+
+impl Mount {
+    /// The disk of its log, and the log's blocks of 4 KiB; nothing without `journal`. A disk of its own is all log, unless a size says else.
+    #[must_use]
+    pub fn log(&self, disks: &[Disk]) -> Option<(usize, u64)> {
+        let (journal, MountSource::Disk(own)) = (self.journal?, &self.source) else { return None };
+        Some(match self.journal_device {
+            Some(device) => (device, journal.size.unwrap_or(disks[device].size).0 / 4096),
+            None => (*own, journal.blocks(disks[*own].size)),
+        })
     }
 }
 

@@ -748,6 +748,8 @@ pub struct Setting<'a> {
     pub memory_read: Path,
     /// The path of a copy into the page cache.
     pub memory_write: Path,
+    /// The path of a write to the journal of each mount that has it on a disk of its own.
+    pub journals: Vec<Option<Path>>,
     /// Equal seeds draw equal times of requests.
     pub seed: u64,
 }

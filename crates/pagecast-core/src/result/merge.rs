@@ -245,6 +245,10 @@ impl SimulationResult {
         let has_row: FxHashSet<(u32, u32)> =
             if waits.len() > 0 { rows.collect() } else { FxHashSet::default() };
         let of = |row: usize| (waits.process[row], waits.index[row]);
+        // Groups in the order of their processes are in order together.
+        if (0..waits.len()).all(|row| has_row.contains(&of(row)) && (row == 0 || of(row - 1) <= of(row))) {
+            return;
+        }
         let mut kept = order(waits.len(), of);
         kept.retain(|&row| has_row.contains(&of(row)));
         waits.take_rows(&kept);

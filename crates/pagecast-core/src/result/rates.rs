@@ -47,7 +47,8 @@ impl Moved {
 pub struct Rates {
     width: Nanos,
     places: FxHashMap<RateKey, u32>,
-    all: Vec<(RateKey, Vec<Moved>)>,
+    /// The windows in which something moved, in order, by their number.
+    all: Vec<(RateKey, Vec<(u32, Moved)>)>,
 }
 
 impl Default for Rates {
@@ -65,10 +66,7 @@ impl Rates {
         let width = self.width.0;
         let (first, last) = (start.0 / width, end.0 / width);
         let windows = self.windows(key);
-        if windows.len() <= last as usize {
-            windows.resize(last as usize + 1, Moved::default());
-        }
-        let window = &mut windows[last as usize];
+        let window = at(windows, last as u32);
         window.ended += 1;
         window.total += end - start;
         window.longest = window.longest.max(end - start);
@@ -78,16 +76,16 @@ impl Rates {
             return;
         }
         let duration = (end - start).0 as f64;
-        for at in first..=last {
-            let (from, to) = ((at * width).max(start.0), ((at + 1) * width).min(end.0));
+        for number in first..=last {
+            let (from, to) = ((number * width).max(start.0), ((number + 1) * width).min(end.0));
             let share = (to - from) as f64 / duration;
-            let window = &mut windows[at as usize];
+            let window = at(windows, number as u32);
             window.bytes += bytes as f64 * share;
             window.operations += share;
         }
     }
 
-    fn windows(&mut self, key: RateKey) -> &mut Vec<Moved> {
+    fn windows(&mut self, key: RateKey) -> &mut Vec<(u32, Moved)> {
         let is_new = !self.places.contains_key(&key);
         let key = if is_new && self.all.len() >= MOST_KEYS { (u32::MAX, key.1) } else { key };
         let next = self.all.len() as u32;
@@ -101,7 +99,10 @@ impl Rates {
     fn double(&mut self) {
         self.width = Nanos(self.width.0 * 2);
         for (_, windows) in &mut self.all {
-            *windows = windows.chunks(2).map(|two| two.iter().copied().fold(Moved::default(), sum)).collect();
+            let halves = windows.chunk_by(|one, other| one.0 / 2 == other.0 / 2);
+            *windows = halves
+                .map(|half| (half[0].0 / 2, half.iter().map(|each| each.1).fold(Moved::default(), sum)))
+                .collect();
         }
     }
 
@@ -114,11 +115,11 @@ impl Rates {
             other.double();
         }
         for ((of, operation), theirs) in other.all {
-            let mine = self.windows((process(of), operation));
-            if mine.len() < theirs.len() {
-                mine.resize(theirs.len(), Moved::default());
+            let windows = self.windows((process(of), operation));
+            for (number, moved) in theirs {
+                let mine = at(windows, number);
+                *mine = sum(*mine, moved);
             }
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = sum(*mine, theirs));
         }
     }
 
@@ -130,11 +131,29 @@ impl Rates {
 
     /// The windows of each process and kind, from time 0 to its last operation.
     #[must_use]
-    pub fn rows(&self) -> Vec<(RateKey, &[Moved])> {
-        let mut rows: Vec<_> = self.all.iter().map(|(key, windows)| (*key, windows.as_slice())).collect();
+    pub fn rows(&self) -> Vec<(RateKey, Vec<Moved>)> {
+        let mut rows: Vec<_> = self.all.iter().map(|(key, windows)| (*key, without_gaps(windows))).collect();
         rows.sort_by_key(|&(key, _)| key);
         rows
     }
+}
+
+/// The window of this number, which is made if nothing moved in it yet.
+fn at(windows: &mut Vec<(u32, Moved)>, number: u32) -> &mut Moved {
+    let place = match windows.last() {
+        Some(last) if last.0 == number => windows.len() - 1,
+        _ => windows.binary_search_by_key(&number, |window| window.0).unwrap_or_else(|place| {
+            windows.insert(place, (number, Moved::default()));
+            place
+        }),
+    };
+    &mut windows[place].1
+}
+
+fn without_gaps(windows: &[(u32, Moved)]) -> Vec<Moved> {
+    let mut all = vec![Moved::default(); windows.last().map_or(0, |last| last.0 as usize + 1)];
+    windows.iter().for_each(|&(number, moved)| all[number as usize] = moved);
+    all
 }
 
 fn sum(one: Moved, other: Moved) -> Moved {
@@ -177,7 +196,7 @@ mod tests {
         let at_once = Moved { bytes: 8.0, operations: 1.0, ended: 1, ..Moved::default() };
         assert_eq!(
             rates.rows(),
-            [((0, "read"), &[first, second][..]), ((0, "write"), &[Moved::default(), at_once][..])]
+            [((0, "read"), vec![first, second]), ((0, "write"), vec![Moved::default(), at_once])]
         );
         assert_eq!((first.mean(), second.mean(), at_once.mean()), (None, Some(1e-3), Some(0.0)));
     }

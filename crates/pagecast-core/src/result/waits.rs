@@ -1,5 +1,6 @@
 //! Holds whom operations waited behind.
 
+use super::parts::Part;
 use crate::units::Nanos;
 
 /// Columns of the waits, operation by operation. All have the same length.
@@ -9,8 +10,8 @@ pub struct WaitTable {
     pub process: Vec<u32>,
     /// The index of the operation in its process.
     pub index: Vec<u32>,
-    /// The name of the part of its time.
-    pub part: Vec<&'static str>,
+    /// The part of its time.
+    pub part: Vec<Part>,
     /// Index into `processes`: who it waited behind, or `u32::MAX` if nobody is known.
     pub behind_process: Vec<u32>,
     /// Index into `paths`: the file of the requests that it waited behind, or `u32::MAX` for none.

@@ -95,8 +95,9 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 17] = [
+const OF_DISKS: [&str; 18] = [
     "journal",
+    "journal_device",
     "delalloc",
     "commit",
     "commit_block",
@@ -133,7 +134,7 @@ impl Network<'_> {
                 let what = format!("{} is a tmpfs, whose files are on no disk", fields.title);
                 return Err(fields.place("disk").error(what, "remove `disk`, or name another `type`"));
             }
-            (Some(disk), None) => find_disk(disk, &draft.host, fields.place("disk"))?,
+            (Some(disk), None) => MountSource::Disk(find_disk(disk, &draft.host, fields.place("disk"))?),
             (None, Some(nfs)) => self.nfs(host, nfs, &fields)?,
             (None, None) => {
                 let what = format!("{} says nothing about where its files are", fields.title);
@@ -170,6 +171,7 @@ impl Network<'_> {
         if nfs.is_some() {
             mount.write_mode = WriteMode::Through;
         }
+        mount.journal_device = journal_device(&mount, &draft.host, &fields)?;
         Ok(Mount { path: path.to_owned(), ..mount })
     }
 
@@ -236,8 +238,29 @@ impl Network<'_> {
     }
 }
 
-fn find_disk(name: &str, host: &Host, at: &Place) -> Result<MountSource, ScenarioError> {
-    host.disks.iter().position(|disk| disk.name == name).map(MountSource::Disk).ok_or_else(|| {
+/// The disk of a mount's journal, if that is not the one of its files.
+fn journal_device(mount: &Mount, host: &Host, fields: &Fields<'_>) -> Result<Option<usize>, ScenarioError> {
+    let Some(name) = fields.get::<String>("journal_device")? else { return Ok(None) };
+    let at = fields.place("journal_device");
+    if mount.journal.is_none() {
+        let what = format!("{} has a `journal_device` and no `journal`", fields.title);
+        return Err(at.error(what, "add journal = {}, so that commits are requests"));
+    }
+    if matches!(mount.file_system, FileSystem::Btrfs | FileSystem::F2fs) {
+        let what =
+            "`journal_device` is of ext3, ext4 and XFS; this file system writes its log among its files";
+        return Err(at.error(what, "remove it"));
+    }
+    let disk = find_disk(&name, host, at)?;
+    if mount.source == MountSource::Disk(disk) {
+        let what = format!("`journal_device` is `{}`, the disk of the files", shorten(&name));
+        return Err(at.error(what, "remove it, or name another disk"));
+    }
+    Ok(Some(disk))
+}
+
+fn find_disk(name: &str, host: &Host, at: &Place) -> Result<usize, ScenarioError> {
+    host.disks.iter().position(|disk| disk.name == name).ok_or_else(|| {
         let what = format!("host `{}` has no disk `{}`", shorten(&host.name), shorten(name));
         at.error(what, hint(name, host.disks.iter().map(|disk| disk.name.as_str()), "disks"))
     })
@@ -308,6 +331,21 @@ mod tests {
         assert!(kinds.eq([FileSystem::Xfs, FileSystem::Ext4]));
         assert_snapshot!(refused("host.client.mount./remote.type='xfs'"), @"--set host.client.mount./remote.type='xfs': `type` is the file system of a disk, and this mount has none; remove it");
         assert!(refused("host.client.mount./data.type='zfs'").contains("`type` cannot be \"zfs\""));
+    }
+
+    #[test]
+    fn a_journal_may_be_on_another_disk_of_its_host() {
+        let disk = "host.client.disk.log={size='1 GB',read='1 GB/s',write='1 GB/s'}";
+        let journal = "host.client.mount./data.journal={}";
+        let device = |name: &str| format!("host.client.mount./data.journal_device={name}");
+        let client = &machine(&[disk, journal, &device("log")]).unwrap().hosts[0];
+        assert_eq!(client.mounts[0].journal_device.map(|at| &*client.disks[at].name), Some("log"));
+        let refused = |set: &[&str]| machine(set).expect_err("it should be refused");
+        assert_snapshot!(refused(&[disk, &device("log")]), @r#"--set host.client.mount./data.journal_device=log: [host.client.mount."/data"] has a `journal_device` and no `journal`; add journal = {}, so that commits are requests"#);
+        assert_snapshot!(refused(&[disk, journal, &device("lag")]), @"--set host.client.mount./data.journal_device=lag: host `client` has no disk `lag`; did you mean `log`?");
+        assert_snapshot!(refused(&[disk, journal, &device("ssd")]), @"--set host.client.mount./data.journal_device=ssd: `journal_device` is `ssd`, the disk of the files; remove it, or name another disk");
+        assert_snapshot!(refused(&[disk, journal, &device("log"), "host.client.mount./data.type='btrfs'"]), @"--set host.client.mount./data.journal_device=log: `journal_device` is of ext3, ext4 and XFS; this file system writes its log among its files; remove it");
+        assert_snapshot!(refused(&[disk, "host.client.mount./remote.journal_device=log"]), @"--set host.client.mount./remote.journal_device=log: `journal_device` is of a file system on a disk, and this mount has none; remove it; the mount that is exported may have it");
     }
 
     #[test]

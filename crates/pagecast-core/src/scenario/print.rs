@@ -56,7 +56,11 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
 /// Where the files of a mount are.
 fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, String)> {
     match mount.source {
-        MountSource::Disk(disk) => vec![("disk", quoted(&host.disks[disk].name))],
+        MountSource::Disk(disk) => {
+            let journal = mount.journal_device.map(|disk| ("journal_device", disk));
+            let disks = [Some(("disk", disk)), journal].into_iter().flatten();
+            disks.map(|(key, disk)| (key, quoted(&host.disks[disk].name))).collect()
+        }
         MountSource::Tmpfs => Vec::new(),
         MountSource::Nfs { server, export, link } => {
             let server = &machine.hosts[server];
@@ -432,6 +436,7 @@ latency = "20000 ns"
             page_insert: mount.page_insert,
             size: mount.size,
             journal: None,
+            journal_device: None,
             delalloc: true,
             cost: MountCost::default(),
         };
@@ -467,7 +472,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, delalloc: true, cost: MountCost::default() });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both);
         }
     }

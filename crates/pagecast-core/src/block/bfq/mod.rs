@@ -2,10 +2,12 @@
 //!
 //! Source: `block/bfq-iosched.c`, Linux 6.12, whose names the functions have. A thread whose queue has just begun looks interactive, and its
 //! weight is raised thirtyfold for some seconds (`low_latency`). Write-back that nobody waits for has a queue of its own, which is never
-//! raised or idled for, and is charged threefold beside others. Left out: soft real-time raising, merging of queues, cgroups, the clock tick in which the kernel compares times.
+//! raised or idled for, and is charged threefold beside others. Threads that begin together share a queue. Left out: soft real-time raising, cgroups, the clock tick
+//! in which the kernel compares times.
 
 mod burst;
 mod inject;
+mod merge;
 mod peak_rate;
 mod queue;
 mod wf2q;
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 
 use self::burst::Burst;
 use self::inject::Injection;
+use self::merge::{Fate, Merging};
 use self::peak_rate::PeakRate;
 use self::queue::{LARGE, Queue, Raised, SLICE_IDLE};
 use self::wf2q::{On, ServiceTrees};
@@ -66,7 +69,9 @@ struct HwTag {
 #[derive(Debug)]
 pub struct Bfq {
     is_rotational: bool,
+    /// By the thread for which each was made.
     queues: BTreeMap<u32, Queue>,
+    merging: Merging,
     trees: ServiceTrees,
     in_service: Option<u32>,
     /// The end of the idle time, while the disk idles for the queue in service, and its beginning.
@@ -88,6 +93,7 @@ impl Bfq {
         Self {
             is_rotational,
             queues: BTreeMap::new(),
+            merging: Merging::default(),
             trees: ServiceTrees::default(),
             in_service: None,
             idles_until: None,
@@ -494,27 +500,64 @@ impl Bfq {
         }
     }
 
-    /// The queue of a thread, made if it is new (`bfq_get_queue`).
-    fn queue_of(&mut self, now: Nanos, request: &Request) {
-        if !self.queues.contains_key(&request.thread) {
-            let is_anybody_busy = self.busy().next().is_some();
-            self.queues.insert(request.thread, Queue::new(now, request, 2 * self.max_budget / 3));
-            for thread in self.burst.began(now, request.thread, is_anybody_busy) {
-                self.queues.get_mut(&thread).expect("it has begun").in_large_burst = true;
+    /// The queue of a thread, made if it is new (`bfq_get_queue`), or merged into another one (`bfq_setup_cooperator`).
+    fn queue_of(&mut self, now: Nanos, request: &Request) -> u32 {
+        let mut thread = self.merging.queue_of(request.thread);
+        if !self.queues.contains_key(&thread) {
+            match self.merging.created(now, request, self.is_flash_with_queueing()) {
+                Fate::Own => self.create(now, request),
+                Fate::Merged => thread = self.merging.queue_of(thread),
             }
+        } else if let Some(into) = self.merging.due(now, thread).filter(|_| self.may_merge(thread)) {
+            self.merge_queues(thread, into);
+            thread = into;
         }
-        let queue = self.queues.get_mut(&request.thread).expect("it was made");
+        let queue = self.queues.get_mut(&thread).expect("it was made");
         if queue.priority != request.priority {
             queue.set_priority(request.priority);
         }
+        thread
+    }
+
+    fn create(&mut self, now: Nanos, request: &Request) {
+        let is_anybody_busy = self.busy().next().is_some();
+        self.queues.insert(request.thread, Queue::new(now, request, 2 * self.max_budget / 3));
+        for thread in self.burst.began(now, request.thread, is_anybody_busy) {
+            self.queues.get_mut(&thread).expect("it has begun").in_large_burst = true;
+        }
+    }
+
+    /// `nonrot_with_queueing`
+    fn is_flash_with_queueing(&self) -> bool {
+        !self.is_rotational && self.hw_tag.queues != Some(false)
+    }
+
+    /// `bfq_setup_stable_merge`: not a queue for which it is better that the disk idles.
+    fn may_merge(&self, thread: u32) -> bool {
+        !self.is_flash_with_queueing() && !self.idling_boosts(thread)
+    }
+
+    /// `bfq_merge_bfqqs`: what the queue has is still served from it; a raised weight goes over.
+    fn merge_queues(&mut self, thread: u32, into: u32) {
+        self.merging.merge(thread, into);
+        let is_in_service = self.in_service == Some(thread);
+        let queue = self.queues.get_mut(&thread).expect("it was made");
+        let (raised, io_bound) = (queue.raised.take(), std::mem::take(&mut queue.io_bound));
+        if queue.is_busy && queue.is_empty() && !is_in_service {
+            queue.is_busy = false;
+            self.trees.deactivate(&mut queue.entity);
+        }
+        let other = self.queues.get_mut(&into).expect("it was made");
+        other.raised = other.raised.or(raised);
+        other.io_bound |= io_bound;
     }
 }
 
 impl Schedule for Bfq {
     fn insert(&mut self, now: Nanos, request: Request) {
         self.idle_timer(now);
-        self.queue_of(now, &request);
-        let thread = request.thread;
+        let thread = self.queue_of(now, &request);
+        let request = Request { thread, ..request };
         let (is_in_service, in_flight) = (self.in_service == Some(thread), self.in_flight);
         let queue = self.queues.get_mut(&thread).expect("it was made");
         let has_changed = queue.note_arrival(now, &request, self.is_rotational);
@@ -539,7 +582,7 @@ impl Schedule for Bfq {
     }
 
     fn merge(&mut self, request: &Request, most: Bytes) -> Option<u64> {
-        self.queues.get_mut(&request.thread)?.merge(request, most)
+        self.queues.get_mut(&self.merging.queue_of(request.thread))?.merge(request, most)
     }
 
     fn dispatch(&mut self, now: Nanos) -> Option<Request> {
@@ -598,8 +641,8 @@ impl Schedule for Bfq {
             (Direction::Write, true) => (word * 3 / 16).max(1),
         };
         let most = (words * per_word).min(tags);
-        let Some(queue) = self.queues.get(&request.thread).filter(|queue| queue.entity.on != On::Nothing)
-        else {
+        let queue = self.queues.get(&self.merging.queue_of(request.thread));
+        let Some(queue) = queue.filter(|queue| queue.entity.on != On::Nothing) else {
             return most;
         };
         let (weight, sum) = (queue.entity.weight, self.trees.weights_down_to(queue.entity.class));

@@ -160,11 +160,13 @@ impl Queue {
 
     /// `bfq_update_io_thinktime`, `bfq_update_has_short_ttime`, `bfq_update_io_seektime`. Returns true if its think time has become short or long.
     pub fn note_arrival(&mut self, now: Nanos, request: &Request, is_rotational: bool) -> bool {
-        let elapsed = (now - self.last_end).0.min(2 * SLICE_IDLE.0);
-        self.think_samples = (7 * self.think_samples + 256) / 8;
-        self.think_total = (7 * self.think_total + 256 * elapsed) / 8;
+        if self.dispatched == 0 && !self.is_busy {
+            let elapsed = (now - self.last_end).0.min(2 * SLICE_IDLE.0);
+            self.think_samples = (7 * self.think_samples + 256) / 8;
+            self.think_total = (7 * self.think_total + 256 * elapsed) / 8;
+        }
         let is_long = self.think_samples > VALID_SAMPLES
-            && (self.think_total + 128) / self.think_samples > SLICE_IDLE.0;
+            && (self.think_total + 128) / self.think_samples > SLICE_IDLE.0 / 2;
         let was_short = self.has_short_think_time;
         self.has_short_think_time = self.is_sync && !is_long && self.priority.class != IoClass::Idle;
         let far = is_far(self.last_position, request, is_rotational);

@@ -22,6 +22,8 @@ pub struct Config {
     pub memory_write: Path,
     /// The longest folio that a write to each disk fills, in pages.
     largest_folios: Vec<u64>,
+    /// The disk of the journal of each disk's file system, and the path of a write to it, if that is another one.
+    journals: Vec<Option<(DeviceId, Path)>>,
     /// True if there is a tmpfs.
     pub has_tmpfs: bool,
     /// Of all that is drawn.
@@ -48,6 +50,7 @@ impl Config {
             on_disk.map(of).max().unwrap_or(rules.largest_folio)
         };
         Self {
+            journals: (0..host.disks.len()).map(|disk| journal_of(&host, disk, &setting.journals)).collect(),
             largest_folios: (0..host.disks.len()).map(largest).collect(),
             rules,
             prices: Prices::of(&host.memory.cost, host.memory.l2),
@@ -67,6 +70,19 @@ impl Config {
     /// The disk of a file; none if the file is on another host.
     pub fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
+    }
+
+    /// The log of the journal of a file's file system, as a file on its disk.
+    pub fn log_of(&self, file: &FileView) -> FileView {
+        match self.journals.get(file.device.0 as usize) {
+            Some(&Some((device, write))) => FileView { device, write, ..*file },
+            _ => *file,
+        }
+    }
+
+    /// The disk of the journal of a disk's file system.
+    pub fn journal_device(&self, device: DeviceId) -> DeviceId {
+        self.log_of(&FileView { device, ..FileView::default() }).device
     }
 
     /// The longest folio that a write to a file fills, in pages.
@@ -154,4 +170,12 @@ impl Config {
 fn without_names(cost: MountCost) -> MountCost {
     const NO: Nanos = Nanos::ZERO;
     MountCost { open: NO, iget: NO, create: NO, rename: NO, unlink: NO, name_scan: NO, ..cost }
+}
+
+/// The disk of the journal of a disk's file system, if that is another one, and the path of a write to it.
+fn journal_of(host: &Host, disk: usize, journals: &[Option<Path>]) -> Option<(DeviceId, Path)> {
+    let has_journal = |mount: &Mount| mount.source == MountSource::Disk(disk) && mount.journal.is_some();
+    let at = host.mounts.iter().position(has_journal)?;
+    let device = DeviceId(host.mounts[at].journal_device? as u32);
+    Some((device, (*journals.get(at)?)?))
 }

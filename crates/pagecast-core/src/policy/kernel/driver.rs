@@ -498,8 +498,11 @@ fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
         *files -= 1;
         return;
     }
-    let part =
-        if matches!(task.stage, Stage::Commit | Stage::Room) { Part::Journal } else { Part::DeviceWrite };
+    let part = if matches!(task.stage, Stage::Commit | Stage::Barrier | Stage::Room) {
+        Part::Journal
+    } else {
+        Part::DeviceWrite
+    };
     if task.stage == Stage::Room {
         task.stage = Stage::Start;
     }
@@ -511,8 +514,12 @@ fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
 
 /// Says whom an operation of a process has waited behind from an instant to now.
 fn tell_waited(cx: &mut Context<'_>, operation: OperationId, (part, since): (Part, Nanos)) {
-    let device = match &cx.tasks[operation].file {
-        Some(file) if operation.0 & AHEAD == 0 => file.device,
+    let task = &cx.tasks[operation];
+    let device = match (&task.file, task.stage) {
+        (Some(file), Stage::Commit | Stage::Barrier) if operation.0 & AHEAD == 0 => {
+            cx.config.journal_device(file.device)
+        }
+        (Some(file), _) if operation.0 & AHEAD == 0 => file.device,
         _ => return,
     };
     for behind in cx.block.behind(device, (since, cx.now), operation) {

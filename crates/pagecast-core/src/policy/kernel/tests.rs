@@ -32,8 +32,7 @@ pub fn nodes_of_8_gib(nodes: u64, settings: &str) -> Pages {
     let memory = format!("size = '{size} GiB', nodes = {nodes}, read = '1 GB/s', write = '1 GB/s'");
     let machine = machine(&format!("memory = {{ {memory} }}\n{settings}"));
     let host = &machine.hosts[0];
-    let setting = Setting { host, memory_read: Path::default(), memory_write: Path::default(), seed: 0 };
-    Pages::new(&Arc::new(Config::new(&setting)))
+    Pages::new(&Arc::new(Config::new(&setting(host))))
 }
 
 /// A task that takes pages on a node and is in no memory cgroup.
@@ -79,10 +78,12 @@ pub fn kernel(settings: &str) -> Kernel {
 pub fn kernel_on_nodes(nodes: u64, settings: &str) -> Kernel {
     let host = &host(nodes, settings);
     let options = options_of(host, &[]);
-    Kernel::new(
-        &Setting { host, memory_read: Path::default(), memory_write: Path::default(), seed: 0 },
-        &options,
-    )
+    Kernel::new(&setting(host), &options)
+}
+
+fn setting(host: &Host) -> Setting<'_> {
+    let memory = Path::default();
+    Setting { host, memory_read: memory, memory_write: memory, journals: Vec::new(), seed: 0 }
 }
 
 /// Changes what is the same for all owners.

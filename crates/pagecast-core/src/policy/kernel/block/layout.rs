@@ -6,7 +6,7 @@
 //! - Blocks are allocated at write-back (`delalloc`), behind all others. A file that grows gets a window ahead of it, which depends on its size
 //!   and on the file system; files that grow at once lie in each other's way, window by window.
 //! - A file that is read or written directly before it is written back lies in one piece. One of a mount without a file system is the disk itself.
-//! - The log of a journal is in the middle of the disk (`lib/ext2fs/mkjournal.c`; `mkfs.xfs`).
+//! - The log of a journal is in the middle of the disk (`lib/ext2fs/mkjournal.c`; `mkfs.xfs`), or at the beginning of one without files.
 //!
 //! Left out: free space of deleted files, groups and directories, blocks of metadata; ext3 allocates at the write. Files that are there at the
 //! beginning and are written over are taken for new ones.
@@ -36,7 +36,8 @@ pub struct Layout {
     files: FxHashMap<FileId, Extents>,
     /// Everything before it is taken.
     end: u64,
-    /// The next byte of the log.
+    /// The first byte of the log, and the next one.
+    first_of_log: u64,
     log: u64,
 }
 
@@ -45,10 +46,12 @@ impl Layout {
     pub fn of(host: &Host, disk: usize) -> Self {
         let is_on = |mount: &&Mount| mount.source == MountSource::Disk(disk);
         let mut of_disk = host.mounts.iter().filter(is_on).map(|mount| mount.file_system);
-        let first = of_disk.next().unwrap_or(FileSystem::Other);
+        let first = of_disk.next();
+        let log = if first.is_some() { host.disks[disk].size.0 / 2 } else { 0 };
+        let first = first.unwrap_or(FileSystem::Other);
         let file_system = of_disk.find(|other| *other == FileSystem::Other).unwrap_or(first);
         let size = host.disks[disk].size.0;
-        Self { file_system, size, files: FxHashMap::default(), end: 0, log: size / 2 }
+        Self { file_system, size, files: FxHashMap::default(), end: 0, first_of_log: log, log }
     }
 
     /// The place of a byte of a file that is read, or written directly.
@@ -108,9 +111,8 @@ impl Layout {
 
     /// The place of bytes of the log.
     pub fn log(&mut self, bytes: u64, size: u64) -> (u64, u64) {
-        let middle = self.size / 2;
-        if self.log + bytes > middle + size {
-            self.log = middle;
+        if self.log + bytes > (self.first_of_log + size).min(self.size) {
+            self.log = self.first_of_log;
         }
         let place = self.log;
         self.log += bytes;
@@ -146,7 +148,14 @@ mod tests {
     const SIZE: u64 = 1 << 40;
 
     fn layout(file_system: FileSystem) -> Layout {
-        Layout { file_system, size: SIZE, files: FxHashMap::default(), end: 0, log: SIZE / 2 }
+        Layout {
+            file_system,
+            size: SIZE,
+            files: FxHashMap::default(),
+            end: 0,
+            first_of_log: SIZE / 2,
+            log: SIZE / 2,
+        }
     }
 
     const FILES: [FileId; 2] = [FileId(0), FileId(1)];

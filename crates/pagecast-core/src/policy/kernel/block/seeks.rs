@@ -5,7 +5,7 @@
 //! Left out: the order in which a scheduler takes requests.
 
 use crate::block::{DiskCache, Mechanics};
-use crate::machine::{Disk, Host, MountSource};
+use crate::machine::{Disk, Host};
 use crate::policy::FileId;
 use crate::policy::kernel::block::layout::Layout;
 use crate::policy::kernel::block::queue::{Queue, Unit};
@@ -54,9 +54,8 @@ impl Turning {
             let mechanics = Mechanics::new(rotation, disk.member_size());
             let cache = rotation.cache.map(|size| DiskCache::new(size, mechanics, disk.write.0));
             let members = u64::from(disk.streaming().1);
-            let on_disk = host.mounts.iter().filter(|mount| mount.source == MountSource::Disk(at));
-            let blocks = on_disk.filter_map(|mount| Some(mount.journal?.blocks(disk.size))).next();
-            let log = blocks.unwrap_or_default() * PAGE;
+            let mut logs = host.mounts.iter().filter_map(|mount| mount.log(&host.disks));
+            let log = logs.find(|(disk, _)| *disk == at).map_or(0, |(_, blocks)| blocks * PAGE);
             Some(Self { mechanics, read: disk.read.0, write: disk.write.0, members, log, head: None, cache })
         };
         host.disks.iter().enumerate().map(|(at, disk)| turning(at, disk)).collect()

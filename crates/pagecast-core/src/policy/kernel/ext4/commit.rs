@@ -57,31 +57,51 @@ impl Ext4 {
         self.journal(file.device)?.tid_of(file.id, what)
     }
 
-    /// The time to flush the cache of a device, if making its files durable does so.
-    pub fn flush_of(&self, device: DeviceId) -> Nanos {
+    /// The time to flush the cache of a disk, if a file system on `device` does so.
+    fn flush_of(&self, device: DeviceId, disk: DeviceId) -> Nanos {
         let has_barrier = self.requests(device).is_none_or(|requests| requests.barrier);
-        let disk = self.config.host.disks.get(device.0 as usize).filter(|_| has_barrier);
+        let disk = self.config.host.disks.get(disk.0 as usize).filter(|_| has_barrier);
         disk.map_or(Nanos::ZERO, |disk| disk.flush)
+    }
+
+    /// The time to flush the cache of the disk that has the log of a device, if commits do so.
+    pub fn flush_of_log(&self, device: DeviceId) -> Nanos {
+        self.flush_of(device, self.config.journal_device(device))
     }
 
     /// Begins a flush of a disk's cache. Returns how long it takes. Where commits are requests, it may have to wait for others'.
     pub fn begin_flush(&mut self, block: &mut Block, now: Nanos, device: DeviceId) -> Nanos {
-        let has_barrier = self.requests(device).is_none_or(|requests| requests.barrier);
-        let empty = if has_barrier { block.empty_cache(now, device) } else { Nanos::ZERO };
-        let flush = self.flush_of(device) + empty;
-        if flush > Nanos::ZERO && (self.requests(device).is_some() || empty > Nanos::ZERO) {
-            let (end, begins) = block.flush(now, device, flush);
-            self.note_flushes(device, u64::from(begins), end);
-            return end - now;
-        }
-        self.begin_flushes(now, device, 1)
+        self.begin_flush_for(block, now, (device, device))
     }
 
-    /// Begins flushes of a disk's cache that nobody else asks for. Returns the time of each.
-    fn begin_flushes(&mut self, now: Nanos, device: DeviceId, count: u64) -> Nanos {
-        let flush = self.flush_of(device);
+    /// The same, of the disk that has the log of a device.
+    pub fn begin_flush_of_log(&mut self, block: &mut Block, now: Nanos, device: DeviceId) -> Nanos {
+        self.begin_flush_for(block, now, (device, self.config.journal_device(device)))
+    }
+
+    /// Begins a flush of the cache of a disk for the file system on a device.
+    fn begin_flush_for(
+        &mut self,
+        block: &mut Block,
+        now: Nanos,
+        (device, disk): (DeviceId, DeviceId),
+    ) -> Nanos {
+        let has_barrier = self.requests(device).is_none_or(|requests| requests.barrier);
+        let empty = if has_barrier { block.empty_cache(now, disk) } else { Nanos::ZERO };
+        let flush = self.flush_of(device, disk) + empty;
+        if flush > Nanos::ZERO && (self.requests(device).is_some() || empty > Nanos::ZERO) {
+            let (end, begins) = block.flush(now, disk, flush);
+            self.note_flushes(disk, u64::from(begins), end);
+            return end - now;
+        }
+        self.begin_flushes(now, (device, disk), 1)
+    }
+
+    /// Begins flushes of the cache of a disk for the file system on a device, that nobody else asks for. Returns the time of each.
+    fn begin_flushes(&mut self, now: Nanos, (device, disk): (DeviceId, DeviceId), count: u64) -> Nanos {
+        let flush = self.flush_of(device, disk);
         if flush > Nanos::ZERO {
-            self.note_flushes(device, count, now + flush);
+            self.note_flushes(disk, count, now + flush);
         }
         flush
     }
@@ -109,7 +129,7 @@ impl Ext4 {
         what: Integrity,
     ) -> Waits {
         let (piece, tick) = (piece.max(1), self.config.tick());
-        let flush = self.begin_flushes(now, file.device, (end - from).div_ceil(piece));
+        let flush = self.begin_flushes(now, (file.device, file.device), (end - from).div_ceil(piece));
         let commit = self.commit_alone(file.device);
         self.note_write(now, file, end);
         let Some(journal) = self.journal(file.device) else {
@@ -127,9 +147,11 @@ impl Ext4 {
     /// The time of a small commit that waits for nothing.
     fn commit_alone(&self, device: DeviceId) -> Nanos {
         let Some(Some(journal)) = self.journals.get(device.0 as usize) else { return Nanos::ZERO };
-        let write = self.config.host.disks[device.0 as usize].write_latency;
+        let log = self.config.journal_device(device);
+        let write = self.config.host.disks[log.0 as usize].write_latency;
         let writes = journal.rules.requests.map_or(0, |requests| if requests.is_one_write { 1 } else { 2 });
-        journal.rules.commit + Nanos(writes * write.0)
+        let flush = if log == device { Nanos::ZERO } else { self.flush_of_log(device) };
+        journal.rules.commit + Nanos(writes * write.0) + flush
     }
 }
 

@@ -46,6 +46,8 @@ struct Inode {
 pub struct Committing {
     pub since: Nanos,
     pub transaction: Transaction,
+    /// True if a flush of the disk of its files would come too late for others (`T_COMMIT_DFLUSH`).
+    pub is_past_data_flush: bool,
 }
 
 /// The journal of a disk.
@@ -248,6 +250,30 @@ impl Journal {
         tid >= oldest
     }
 
+    /// True if whoever waits for a transaction need not flush the disk of its files (`fs/jbd2/journal.c: jbd2_trans_will_send_data_barrier`).
+    /// Before Linux 6.15 the running transaction only promised a flush where the log is on another disk.
+    pub fn will_send_data_barrier(&mut self, tid: Tid) -> bool {
+        let Some(requests) = self.rules.requests.filter(|requests| requests.is_external) else { return true };
+        if tid == self.running_tid {
+            self.running.promises_data_flush |= requests.flushes_data_if_asked;
+            return true;
+        }
+        let flushes = |committing: &Committing| {
+            !committing.is_past_data_flush && committing.transaction.needs_data_flush(&requests)
+        };
+        self.committing.as_ref().is_some_and(flushes)
+    }
+
+    /// Returns whether the commit that is under way flushes the disk of its files before its commit block, as the log is on another one.
+    pub fn flushes_data(&mut self) -> bool {
+        let Some(requests) = self.rules.requests.filter(|requests| requests.is_external) else {
+            return false;
+        };
+        let Some(committing) = &mut self.committing else { return false };
+        committing.is_past_data_flush = true;
+        requests.is_one_write || committing.transaction.needs_data_flush(&requests)
+    }
+
     /// Lets an operation wait for the commit of a transaction (`jbd2_log_wait_commit`).
     pub fn wait_for(&mut self, tid: Tid, waiter: OperationId) {
         self.requested = self.requested.max(tid);
@@ -290,7 +316,7 @@ impl Journal {
                 inode.committing = inode.allocated;
             }
         }
-        self.committing = Some(Committing { since: now, transaction });
+        self.committing = Some(Committing { since: now, transaction, is_past_data_flush: false });
         self.running_tid += 1;
         std::mem::take(&mut self.stalled)
     }
@@ -305,7 +331,7 @@ impl Journal {
 
     /// Ends the commit. Returns its beginning, its blocks in the log, and the operations that waited for it.
     pub fn end(&mut self) -> (Nanos, u64, Vec<OperationId>) {
-        let Committing { since, transaction } = self.committing.take().expect("what ends has begun");
+        let Committing { since, transaction, .. } = self.committing.take().expect("what ends has begun");
         for file in transaction.ordered.keys() {
             if let Some(inode) = self.inodes.get_mut(file) {
                 inode.committed = inode.committing;

@@ -1,10 +1,10 @@
 //! Derives the rules of each disk's journal from its mount.
 //!
 //! Source: `fs/jbd2/journal.c: jbd2_journal_init_transaction_limits` (Linux 6.12), `fs/ext4/super.c: ext4_set_def_opts`, `fs/xfs/xfs_log.c`.
-//! Left out: two file systems on one disk have one journal; an external journal.
+//! Left out: two file systems on one disk have one journal.
 
 use crate::machine::{DataMode, FileSystem, Host, Mount, MountSource};
-use crate::units::{Bytes, Nanos};
+use crate::units::Nanos;
 
 /// A transaction has a third of the log at most (a fourth before Linux 6.12).
 const LOG_PART: u64 = 3;
@@ -15,6 +15,9 @@ const THIRD_SINCE: (u32, u32) = (6, 12);
 const EXT3_DRIVER_BEFORE: (u32, u32) = (4, 3);
 
 const CHECKPOINTS_ON_FSYNC_SINCE: (u32, u32) = (6, 4);
+
+/// `jbd2: add a missing data flush during file and fs synchronization`. A guest with 6.12 has no such flush.
+const DATA_FLUSH_SINCE: (u32, u32) = (6, 15);
 
 /// `JBD2_DEFAULT_MAX_COMMIT_AGE`, and `xfs_log_worker` (`fs.xfs.xfssyncd_centisecs`).
 const COMMIT_AGE: Nanos = Nanos(5_000_000_000);
@@ -52,6 +55,11 @@ pub struct Requests {
     pub interval: Nanos,
     /// True if a commit flushes the disk's cache.
     pub barrier: bool,
+    /// True if the log is on another disk than the files.
+    pub is_external: bool,
+    /// True if a transaction that is asked for flushes the disk of the files then, not only one that orders data (`fs/jbd2/journal.c:
+    /// jbd2_trans_will_send_data_barrier`, Linux 6.15).
+    pub flushes_data_if_asked: bool,
     /// The log, and the most of it that a transaction takes, in blocks.
     pub blocks: u64,
     pub most: u64,
@@ -61,8 +69,7 @@ impl JournalRules {
     /// Those of a disk of a host; nothing if no file system there has a journal whose commits take time.
     pub fn of(host: &Host, disk: usize) -> Option<Self> {
         let commit = mounts_of(host, disk).map(|mount| mount.cost.commit).max()?;
-        let requests =
-            mounts_of(host, disk).find_map(|mount| Requests::of(host, host.disks[disk].size, mount));
+        let requests = mounts_of(host, disk).find_map(|mount| Requests::of(host, disk, mount));
         let commit_block =
             mounts_of(host, disk).map(|mount| mount.cost.commit_block).max().unwrap_or_default();
         let wakeup = mounts_of(host, disk).map(|mount| mount.cost.commit_wakeup).max().unwrap_or_default();
@@ -80,10 +87,10 @@ fn mounts_of(host: &Host, disk: usize) -> impl Iterator<Item = &Mount> {
 }
 
 impl Requests {
-    fn of(host: &Host, disk: Bytes, mount: &Mount) -> Option<Self> {
+    fn of(host: &Host, disk: usize, mount: &Mount) -> Option<Self> {
         let journal = mount.journal?;
         let (is_xfs, is_ext3) = (mount.file_system == FileSystem::Xfs, mount.file_system == FileSystem::Ext3);
-        let blocks = journal.blocks(disk);
+        let (log, blocks) = mount.log(&host.disks)?;
         let part = if host.kernel.version < THIRD_SINCE { LOG_PART_BEFORE } else { LOG_PART };
         Some(Self {
             data: if is_xfs { DataMode::Writeback } else { journal.data },
@@ -94,6 +101,8 @@ impl Requests {
             is_one_write: is_xfs,
             interval: journal.commit_interval.unwrap_or(if is_xfs { LOG_WORKER } else { COMMIT_AGE }),
             barrier: journal.barrier,
+            is_external: log != disk,
+            flushes_data_if_asked: host.kernel.version >= DATA_FLUSH_SINCE,
             blocks,
             most: (blocks / part).max(1),
         })
@@ -102,6 +111,11 @@ impl Requests {
     /// True if data is written into the log.
     pub fn journals_data(&self) -> bool {
         self.data == DataMode::Journal
+    }
+
+    /// True if a durable call flushes the disk of its file before it asks for a commit: XFS with a log on another disk.
+    pub fn flushes_data_first(&self) -> bool {
+        self.is_external && self.is_one_write
     }
 
     /// True if a commit first writes the new data of its files.

@@ -7,6 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::policy::kernel::ext4::block_maps::MapBlock;
+use crate::policy::kernel::ext4::rules::Requests;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, FileView};
@@ -43,6 +44,8 @@ pub struct Transaction {
     /// Data in the log.
     pub data: FxHashMap<FileId, Ranges>,
     data_bytes: u64,
+    /// True if somebody who waits for it relies on a flush of the disk of its files.
+    pub promises_data_flush: bool,
 }
 
 impl Transaction {
@@ -87,6 +90,11 @@ impl Transaction {
                 self.data.remove(&file);
             }
         }
+    }
+
+    /// True if its commit flushes the disk of its files where the log is on another one (`t_need_data_flush`).
+    pub fn needs_data_flush(&self, requests: &Requests) -> bool {
+        self.promises_data_flush || (requests.writes_data_first() && !self.ordered.is_empty())
     }
 
     /// True if nothing has changed.

@@ -194,7 +194,7 @@ pub fn note_windows(pages: &mut Pages, file: &FileView, reading: &Reading) {
 }
 
 /// Reads pages ahead, of which `done` bytes have been transferred. They arrive in `least` seconds at the earliest, request by request,
-/// behind the pages that the same thread has in flight.
+/// behind the pages that the same thread has in flight; a device that serves requests is asked for them at once.
 pub fn read_ahead(
     cx: &mut Context<'_>,
     thread: OperationId,
@@ -205,7 +205,8 @@ pub fn read_ahead(
 ) {
     let due = cx.now + Nanos::from_seconds(least);
     let thread = cx.readers.process(thread);
-    if let Some(before) = cx.tasks.ahead_of(thread, file.id, start) {
+    let before = cx.tasks.ahead_of(thread, file.id, start);
+    if let Some(before) = before.filter(|before| !before.is_at_device) {
         before.shape.ahead = Some(Ahead { end, done: 0, due });
         return;
     }

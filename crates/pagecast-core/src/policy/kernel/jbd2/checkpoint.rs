@@ -9,6 +9,7 @@ use crate::policy::kernel::discretisation::JOURNALED_RUN;
 use crate::policy::kernel::fs_writeback::flusher::{Until, WHOLE};
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::page::PAGE;
+use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::Stage;
 use crate::policy::ranges::Ranges;
 use crate::policy::{FileId, OperationId};
@@ -32,6 +33,8 @@ pub fn journal_data(cx: &mut Context<'_>, operation: OperationId, end: u64) -> O
         return Some(until);
     }
     (task.since, task.stage) = (cx.now, Stage::Room);
+    // Only the journal wakes it, not who brought the page that it has waited for.
+    task.run = if task.run == Run::Follow { Run::Wait } else { task.run };
     if room < PAGE {
         journal.wait_for_room(operation);
     } else if let Some((oldest, data)) = journal.log.oldest() {

@@ -4,7 +4,8 @@
 //! that is one write.
 //!
 //! 1. New data of files that have got blocks is written, in ordered mode without delayed allocation.
-//! 2. Descriptor blocks, metadata and journaled data are one write to the log.
+//! 2. Descriptor blocks, metadata and journaled data are one write to the log. Where that is on a disk of its own (`j_dev`), the disk of the files
+//!    (`j_fs_dev`) is flushed meanwhile, if the transaction needs it.
 //! 3. The commit block is another one, behind a flush of the disk's cache (REQ_PREFLUSH), and durable itself (REQ_FUA).
 //!
 //! Each waits for the one before it, and for what is in the queue of the disk. The next commit begins when this one has ended. Without
@@ -75,20 +76,26 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             if files > 0 { Next::Wait } else { Next::Step }
         }
         Phase::Written { .. } => {
-            enter(cx, operation, if writes_log(&rules) { Phase::Log } else { Phase::Flush });
+            let next = if writes_log(&rules) { Phase::Log } else { flush_data(cx, device) };
+            enter(cx, operation, next);
             Next::Step
         }
         Phase::Log => {
-            enter(cx, operation, Phase::Flush);
+            let next = flush_data(cx, device);
+            enter(cx, operation, next);
             let bytes = if rules.requests.is_some() { bytes_of_log(cx, device) } else { 0 };
             send(cx, operation, &file, bytes)
+        }
+        Phase::DataFlush { until } => {
+            enter(cx, operation, Phase::Flush);
+            wait_until(cx, operation, until.max(cx.now))
         }
         Phase::Flush => {
             enter(cx, operation, Phase::Record);
             match rules.requests {
                 None => compute(cx, operation, rules.commit),
                 Some(_) => {
-                    let flush = cx.ext4.begin_flush(cx.block, cx.now, device);
+                    let flush = cx.ext4.begin_flush_of_log(cx.block, cx.now, device);
                     wait_until(cx, operation, cx.now + flush)
                 }
             }
@@ -99,7 +106,7 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
                 None => Next::Step,
                 Some(requests) => {
                     let bytes = if requests.is_one_write { bytes_of_log(cx, device) } else { PAGE };
-                    if cx.ext4.flush_of(device) > Nanos::ZERO {
+                    if cx.ext4.flush_of_log(device) > Nanos::ZERO {
                         send_behind_flush(cx, operation, &file, bytes)
                     } else {
                         send(cx, operation, &file, bytes)
@@ -109,6 +116,13 @@ pub fn step_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
         }
         Phase::End => Next::Done,
     }
+}
+
+/// Begins a flush of the disk of the files, if the log is on another one and its transaction needs that. Returns the phase that waits for it.
+fn flush_data(cx: &mut Context<'_>, device: DeviceId) -> Phase {
+    let flushes = cx.ext4.journal(device).is_some_and(|journal| journal.flushes_data());
+    let flush = if flushes { cx.ext4.begin_flush(cx.block, cx.now, device) } else { Nanos::ZERO };
+    Phase::DataFlush { until: cx.now + flush }
 }
 
 fn writes_data_first(rules: &JournalRules) -> bool {
@@ -199,8 +213,9 @@ fn write_file(cx: &mut Context<'_>, operation: OperationId, file: &FileView, fro
     true
 }
 
-/// Sends bytes of the log to the disk, behind what is in its queue.
+/// Sends bytes of the log to its disk, behind what is in the queue there.
 fn send(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u64) -> Next {
+    let file = &cx.config.log_of(file);
     if bytes == 0 && cx.block.queue(file.device).is_empty() {
         return Next::Step;
     }
@@ -210,8 +225,9 @@ fn send(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u6
     Next::Wait
 }
 
-/// Sends the last bytes of a commit to the disk behind a flush, past what waits before the disk.
+/// Sends the last bytes of a commit to the disk of the log behind a flush, past what waits before it.
 fn send_behind_flush(cx: &mut Context<'_>, operation: OperationId, file: &FileView, bytes: u64) -> Next {
+    let file = &cx.config.log_of(file);
     cx.flushers.make_way(cx.pages, cx.write_back, cx.block, cx.now, file.device, cx.out);
     cx.write_back.wb(file);
     let wb = cx.write_back.wb_of(file);

@@ -11,6 +11,7 @@
 //! Left out: the content of the device's cache. A flush always takes the same time, even right after many writes to a disk with a
 //! `write_cache`. That cache is mostly flash that takes writes faster, or memory with power of its own, and a flush does not wait for it.
 
+use crate::policy::kernel::ext4::journal::Tid;
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
@@ -55,9 +56,9 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
             task.stage = Stage::Pages;
             Next::Wait
         }
-        (Durable::File(what), Stage::Start | Stage::Pages) => commit(cx, operation, what),
+        (Durable::File(what), Stage::Start | Stage::Pages | Stage::DataFlush) => commit(cx, operation, what),
         (Durable::File(_), Stage::Commit) => after_commit(cx, operation),
-        (Durable::File(_), Stage::Blocks) => flush(cx, operation),
+        (Durable::File(_), Stage::Blocks | Stage::Barrier) => flush(cx, operation),
         (Durable::File(_), _) => Next::Done,
         (Durable::Disks { next, end }, stage) => step_disks(cx, operation, (next, end), stage),
     }
@@ -65,11 +66,35 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// Asks for the commit of the transaction that holds the changes of a task's file, and waits for it; without one the disk is flushed.
 pub fn commit(cx: &mut Context<'_>, operation: OperationId, what: Integrity) -> Next {
+    let task = &cx.tasks[operation];
+    let (file, is_flushed) = (*task.file(), task.stage == Stage::DataFlush);
+    let flushes_first = cx.ext4.requests(file.device).is_some_and(|requests| requests.flushes_data_first());
+    if flushes_first && !is_flushed {
+        return flush_data(cx, operation);
+    }
+    match cx.ext4.tid_of(&file, what) {
+        Some(tid) => wait_for_commit(cx, operation, file.device, tid),
+        None if is_flushed => end_of_sync(cx, operation, Nanos::ZERO),
+        None => flush(cx, operation),
+    }
+}
+
+/// Flushes the disk of a task's file, as its size may be in a log on another disk only after the data (`fs/xfs/xfs_file.c: xfs_file_fsync`).
+fn flush_data(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let device = cx.tasks[operation].file().device;
+    let flush = cx.ext4.begin_flush(cx.block, cx.now, device);
+    let next = spend(cx, operation, Waits { flush, ..Waits::default() });
+    cx.tasks.get_mut(operation).expect("it is there").stage = Stage::DataFlush;
+    next
+}
+
+/// Lets a task wait for the commit of a transaction of a device's journal, and notes whether that flushes the device.
+fn wait_for_commit(cx: &mut Context<'_>, operation: OperationId, device: DeviceId, tid: Tid) -> Next {
     let task = cx.tasks.get_mut(operation).expect("who waits is under way");
-    let file = *task.file();
-    let Some(tid) = cx.ext4.tid_of(&file, what) else { return flush(cx, operation) };
-    (task.since, task.stage) = (cx.now, Stage::Commit);
-    cx.ext4.journal(file.device).expect("it has this transaction").wait_for(tid, operation);
+    let journal = cx.ext4.journal(device).expect("it has this transaction");
+    let stage = if journal.will_send_data_barrier(tid) { Stage::Commit } else { Stage::Barrier };
+    (task.since, task.stage, task.busy_until) = (cx.now, stage, None);
+    journal.wait_for(tid, operation);
     Next::Wait
 }
 
@@ -80,6 +105,8 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
         None => flush(cx, operation),
         Some(requests) if requests.journals_data() && requests.checkpoints_on_fsync => {
             let waits = filemap_write_and_wait_range(cx, operation, &file, WHOLE);
+            // The disk of the log may have ended the commit.
+            cx.ext4.has_sent.push(file.device);
             let task = cx.tasks.get_mut(operation).expect("it is there");
             (task.since, task.stage) = (cx.now, Stage::Blocks);
             if waits { Next::Wait } else { Next::Step }
@@ -98,7 +125,8 @@ pub fn flush(cx: &mut Context<'_>, operation: OperationId) -> Next {
 pub fn end_of_sync(cx: &mut Context<'_>, operation: OperationId, flush: Nanos) -> Next {
     let task = &cx.tasks[operation];
     let cost = cx.config.cost_of(task.file());
-    let conversion = if task.stage == Stage::Commit { cost.extent_conversion } else { Nanos::ZERO };
+    let has_committed = matches!(task.stage, Stage::Commit | Stage::Barrier);
+    let conversion = if has_committed { cost.extent_conversion } else { Nanos::ZERO };
     let computes = cx.ext4.cpus.run(cx.now, cost.fsync + conversion) - cx.now;
     spend(cx, operation, Waits { computes, flush, ..Waits::default() })
 }
@@ -113,10 +141,8 @@ fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u
     let tid = cx.ext4.journal(device).and_then(|journal| journal.last_tid());
     let task = cx.tasks.get_mut(operation).expect("it is there");
     task.busy_until = None;
-    if let Some(tid) = tid.filter(|_| stage != Stage::Commit) {
-        (task.since, task.stage) = (cx.now, Stage::Commit);
-        cx.ext4.journal(device).expect("it has this transaction").wait_for(tid, operation);
-        return Next::Wait;
+    if let Some(tid) = tid.filter(|_| !matches!(stage, Stage::Commit | Stage::Barrier)) {
+        return wait_for_commit(cx, operation, device, tid);
     }
     let is_flushed = stage == Stage::Commit && has_requests;
     let flush = if is_flushed || !cx.ext4.is_mounted(next as usize) {

@@ -10,7 +10,7 @@ use crate::policy::kernel::filemap::fdatawrite::{filemap_fdatawrite_range, filem
 use crate::policy::kernel::filemap::partial_blocks::write_rest_of_blocks;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::sync::fsync::{after_commit, commit};
+use crate::policy::kernel::sync::fsync::{after_commit, commit, flush};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::policy::{Call, FileView, Integrity, OperationId, Request};
@@ -40,7 +40,9 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Stage::Start => write_step(cx, operation),
         Stage::Pages => write_rest_of_step(cx, operation),
         Stage::Blocks => flush_step(cx, operation),
+        Stage::DataFlush => commit_step(cx, operation),
         Stage::Commit => after_commit(cx, operation),
+        Stage::Barrier => flush(cx, operation),
         Stage::Durable | Stage::Room => next_step(cx, operation),
     }
 }
@@ -75,10 +77,18 @@ fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
     if cx.ext4.journal(file.device).is_some() {
         cx.ext4.note_write(cx.now, &file, task.end);
-        return commit(cx, operation, durable);
+        return commit_step(cx, operation);
     }
     let waits = cx.ext4.waits_of_calls(cx.now, &file, calls, durable);
     spend(cx, operation, waits)
+}
+
+/// Commits what a step has changed.
+fn commit_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let Kind::WriteSync { durable, .. } = cx.tasks[operation].kind else {
+        unreachable!("only these have steps")
+    };
+    commit(cx, operation, durable)
 }
 
 /// Begins the next step when the bytes of the last are durable.

@@ -93,8 +93,12 @@ pub enum Stage {
     Pages,
     /// It waits for the rest of the blocks that it has filled in part.
     Blocks,
+    /// It waits for a flush of the disk of its file, before a commit on another disk.
+    DataFlush,
     /// It waits until a transaction of a journal is committed.
     Commit,
+    /// It waits for the same, of one that does not flush the disk of the files.
+    Barrier,
     /// It waits until a journal has room for its data.
     Room,
     /// It is durable when the processor or the device is no longer busy.
@@ -123,7 +127,9 @@ pub enum Phase {
     Written { files: u32 },
     /// The log is to be written,
     Log,
-    /// then the cache of the disk flushed,
+    /// and a flush of the disk of the files to be over by an instant, where the log is on another one,
+    DataFlush { until: Nanos },
+    /// then the cache of the disk with the log flushed,
     Flush,
     /// then the commit block written.
     Record,
