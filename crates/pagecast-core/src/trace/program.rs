@@ -14,7 +14,7 @@ use crate::workload::{Action, Operation, Program, ProgramError, ProgramEvents, P
 ///
 /// In a closed loop an operation begins after the one before it of its process has ended, and after the recorded time between the end of
 /// that and its own start. Where a recording has no durations, it does not begin before its recorded time either. A process that waits for an
-/// event first begins with that. A call on names takes at least its recorded time ([`least_of`]), so that no machine need know what it costs;
+/// event first begins with that. A call on names takes at least its recorded time, so that no machine need know what it costs;
 /// a machine that does adds nothing ([`Operation::is_timed`]). In an open loop reads, writes and syncs begin at their recorded times,
 /// whether or not others are under way.
 #[derive(Clone, Copy, Debug, PartialEq)]
