@@ -41,14 +41,14 @@ enum Access {
 const MILLION: u64 = 1_000_000;
 
 const CASES: [Case; 9] = [
-    case("read, sequential, cold", 64, 8, MILLION, false, Access::Sequential(0), (500, 2000)),
-    case("read, sequential, cached", 64, 8, MILLION, true, Access::Sequential(0), (700, 2000)),
-    case("read, random, cached", 64, 8, MILLION, true, Access::Random(0), (250, 2000)),
-    case("read, random, of 400 GB", 64, 400, MILLION, false, Access::Random(0), (200, 1000)),
-    case("read, random, of 400 GB, evicting", 4, 400, 3 * MILLION, false, Access::Random(0), (150, 1000)),
-    case("write, sequential", 64, 8, MILLION, false, Access::Sequential(100), (350, 2000)),
-    case("write, random, of 400 GB", 64, 400, MILLION, false, Access::Random(100), (200, 1000)),
-    case("write, random, of 400 GB, evicting", 4, 400, 3 * MILLION, false, Access::Random(100), (60, 1000)),
+    case("read, sequential, cold", 64, 8, MILLION, false, Access::Sequential(0), (1000, 2000)),
+    case("read, sequential, cached", 64, 8, MILLION, true, Access::Sequential(0), (1400, 2000)),
+    case("read, random, cached", 64, 8, MILLION, true, Access::Random(0), (450, 2000)),
+    case("read, random, of 400 GB", 64, 400, MILLION, false, Access::Random(0), (350, 1000)),
+    case("read, random, of 400 GB, evicting", 4, 400, 3 * MILLION, false, Access::Random(0), (230, 1000)),
+    case("write, sequential", 64, 8, MILLION, false, Access::Sequential(100), (800, 2000)),
+    case("write, random, of 400 GB", 64, 400, MILLION, false, Access::Random(100), (350, 1000)),
+    case("write, random, of 400 GB, evicting", 4, 400, 3 * MILLION, false, Access::Random(100), (95, 1000)),
     case(
         "read and write, random, of 400 GB, evicting",
         4,
@@ -56,7 +56,7 @@ const CASES: [Case; 9] = [
         3 * MILLION,
         false,
         Access::Random(30),
-        (100, 1000),
+        (140, 1000),
     ),
 ];
 
