@@ -448,3 +448,19 @@ proptest! {
         }
     }
 }
+
+/// The trees belong to no cgroup, so the disk writes for the host, too.
+#[test]
+fn the_trees_of_btrfs_are_written_where_only_a_cgroup_has_written_files() {
+    let run = batch("2 GB")
+        .set("machine.mount./data.type='btrfs'")
+        .process_with(
+            "p",
+            IN_BATCH,
+            &["write = '/data/f', size = '1 MB'", "fsync = '/data/f'", "sleep = '40 s'"],
+        )
+        .run("kernel");
+    let dirty = |row: usize| run.timeline.levels[row].dirty.0;
+    let rows = run.timeline.levels.len();
+    assert!((0..rows).any(|row| dirty(row) > 0) && dirty(rows - 1) == 0, "{}", dirty(rows - 1));
+}

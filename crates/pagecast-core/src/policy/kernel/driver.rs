@@ -197,7 +197,10 @@ impl Kernel {
         let (from, rest) = transfer.take_rest();
         apply_written(&mut self.context(now, &mut Actions::default()), device, from, rest);
         let extent = self.block.queues[device].front().filter(|unit| unit.file.is_some());
-        if let Some(bytes) = extent.map(|unit| unit.end - unit.start) {
+        if let Some((wb, bytes)) = extent.map(|unit| (unit.wb, unit.end - unit.start))
+            && self.ext4.btrfs.has_trees(device)
+        {
+            self.write_back.make_root_wb(wb);
             let (dirty, queue) = (self.pages.dirty_mut(), &mut self.block.queues[device]);
             self.ext4.btrfs.extent_written(now, device, bytes, dirty, queue);
         }

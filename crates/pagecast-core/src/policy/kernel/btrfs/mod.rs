@@ -74,6 +74,11 @@ impl Btrfs {
         Self((0..host.disks.len()).map(of).collect())
     }
 
+    /// True if a disk has a file system with trees.
+    pub fn has_trees(&self, disk: usize) -> bool {
+        self.0.get(disk).is_some_and(Option::is_some)
+    }
+
     /// Adds the items of an extent that a disk has written.
     pub fn extent_written(
         &mut self,

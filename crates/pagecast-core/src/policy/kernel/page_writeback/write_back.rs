@@ -138,6 +138,14 @@ impl WriteBack {
         let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
         self.wbs[at].get_or_insert_with(|| Wb::new(file.write, base_rate, bandwidth, hz))
     }
+
+    /// Makes the wb of a device that belongs to no memory cgroup, beside another one of it (`mm/backing-dev.c`: `bdi->wb` is always there).
+    pub fn make_root_wb(&mut self, beside: WbId) {
+        let root = beside.0 as usize % self.config.devices();
+        let Some(path) = self.wbs[beside.0 as usize].as_ref().map(|wb| wb.path) else { return };
+        let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
+        self.wbs[root].get_or_insert_with(|| Wb::new(path, base_rate, bandwidth, hz));
+    }
 }
 
 /// The domains of the memory cgroups of a host.
