@@ -102,7 +102,8 @@ def test_the_type_of_a_file_system_says_where_it_matters_unless_it_does():
     xfs = 'machine.mount."/d".type=xfs'
     [found] = of_machine(scenario(HERE_AND_THERE, set=[xfs]))
     assert 'machine.mount."/d".type = "xfs" matters only to copy_file_range' in found
-    assert list(of_machine(scenario(HERE_AND_THERE, set=[xfs, "machine.disk.ssd.kind=nvme"]))) == []
+    for other in ([xfs, "machine.disk.ssd.kind=nvme"], ['machine.mount."/d".type=btrfs']):
+        assert list(of_machine(scenario(HERE_AND_THERE, set=other))) == []
 
 
 def test_a_setting_of_a_machine_does_not_change_the_one_that_runs(tmp_path):

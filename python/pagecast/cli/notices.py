@@ -80,11 +80,12 @@ def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
             )
         for path, mount in mounts.items():
             disk = host.get("disk", {}).get(mount.get("disk"), {})
-            if "type" in mount and not disk.get("wbt_lat_usec"):
+            has_rules = mount.get("type") in ("btrfs", "tmpfs") or "journal" in mount
+            if "type" in mount and not has_rules and not disk.get("wbt_lat_usec"):
                 yield (
                     f'{table}.mount."{path}".type = "{mount["type"]}" matters only to copy_file_range, to '
                     "RWF_DONTCACHE, and with write-back throttling to `kernel`: its disk has no "
-                    "wbt_lat_usec, and file systems do not differ otherwise."
+                    "wbt_lat_usec, and file systems without `journal` do not differ otherwise."
                 )
 
 
