@@ -33,7 +33,7 @@ fn pages(count: f64, rate: f64) -> f64 {
     count * 4096.0 / rate
 }
 
-/// What a disk did in all.
+/// All that a disk did.
 fn used(run: &Run, disk: &str) -> Used {
     let table = &run.devices;
     let rows = (0..table.used.len()).filter(|&row| &*run.paths[table.device[row] as usize] == disk);
@@ -86,7 +86,7 @@ fn a_durable_call_that_commits_nothing_flushes_the_disk_of_its_file() {
     assert_eq!((commits, used(&run, "ssd").flushes, used(&run, "log").flushes), (1, 2, 1));
 }
 
-/// Who asks for a transaction that is being committed already cannot rely on a flush of the disk of the files, and flushes it.
+/// An fsync that asks for a transaction that is being committed already cannot rely on a flush of the disk of the files, and flushes it.
 #[test]
 fn an_fsync_that_comes_during_a_commit_flushes_the_disk_of_its_file() {
     let flushes = |start: &str| {

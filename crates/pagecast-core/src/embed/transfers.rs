@@ -84,7 +84,7 @@ impl Transfers {
         self.memory
     }
 
-    /// What a write to the journal of each mount crosses, if that is on a disk of its own.
+    /// The path of a write to the journal of each mount that has it on a disk of its own.
     pub(super) fn journals(&self) -> Vec<Option<Path>> {
         self.journals.clone()
     }

@@ -75,7 +75,7 @@ impl Hardware {
             .collect()
     }
 
-    /// What a write to the journal of each mount of a host crosses, if that is on a disk of its own, and the disk.
+    /// The disk and the path of a write to the journal of each mount of a host that has it on a disk of its own.
     fn journals(&self, host: &Host, at: usize, network: &mut impl Network) -> Vec<Option<(usize, Path)>> {
         let write = |disk: usize| (disk, self.disks[at][disk].write.clone());
         let routes = host.mounts.iter().map(|mount| mount.journal_device.map(write));

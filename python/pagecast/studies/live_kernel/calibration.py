@@ -3,7 +3,7 @@
 Seconds per byte y of calls of S bytes follow y = call / S + 1 / copy rate, one `call` for reading and
 writing; least squares of relative errors over all call sizes. The first write of the case, before any mark,
 makes new pages of new blocks; the one after the mark `over` makes new pages where the file has blocks.
-What that takes beyond rewriting is `page_insert`, and what the first takes beyond that `block_reserve`.
+Its time beyond rewriting is `page_insert`, and that of the first beyond this `block_reserve`.
 Recordings without the mark tell only the sum, which is `page_insert` then. Finding a page is part of the
 copy rates here, as both grow with bytes. The first read with the largest calls touches a new buffer: that
 is `fault`. Removing the file takes all its pages out of the cache: `page_remove`.

@@ -25,7 +25,7 @@ struct Created {
     priority: IoPriority,
 }
 
-/// What becomes of a new queue.
+/// The fate of a new queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It stays.

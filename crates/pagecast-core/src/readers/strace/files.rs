@@ -204,7 +204,7 @@ impl Files {
         Ok(last)
     }
 
-    /// What was opened and not used was a directory; gives the recorded time of opening it.
+    /// Takes a file that was opened and not used for the directory that it was. Returns the recorded time of opening it.
     pub fn settle_directory(&mut self, table: usize, fd: i32) -> Nanos {
         let Some(&(number, _)) = self.tables[table].descriptors.get(&fd) else { return Nanos::ZERO };
         match self.open.get_mut(&number) {

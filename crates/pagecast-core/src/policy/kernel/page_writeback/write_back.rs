@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::flow::Path;
 use crate::machine::{Host, VmSettings};
 use crate::policy::kernel::config::Config;
 use crate::policy::kernel::memcontrol::stats::{FLUSH_TIME, Stats};
@@ -131,20 +132,22 @@ impl WriteBack {
 
     /// Returns the wb of a file's inode, made at first use.
     pub fn wb(&mut self, file: &FileView) -> &mut Wb {
-        let at = self.wb_of(file).0 as usize;
-        if self.wbs.len() <= at {
-            self.wbs.resize_with(at + 1, || None);
-        }
-        let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
-        self.wbs[at].get_or_insert_with(|| Wb::new(file.write, base_rate, bandwidth, hz))
+        self.make_wb(self.wb_of(file), file.write)
     }
 
     /// Makes the wb of a device that belongs to no memory cgroup, beside another one of it (`mm/backing-dev.c`: `bdi->wb` is always there).
     pub fn make_root_wb(&mut self, beside: WbId) {
-        let root = beside.0 as usize % self.config.devices();
         let Some(path) = self.wbs[beside.0 as usize].as_ref().map(|wb| wb.path) else { return };
+        self.make_wb(WbId(beside.0 % self.config.devices() as u32), path);
+    }
+
+    fn make_wb(&mut self, id: WbId, path: Path) -> &mut Wb {
+        let at = id.0 as usize;
+        if self.wbs.len() <= at {
+            self.wbs.resize_with(at + 1, || None);
+        }
         let ((base_rate, bandwidth), hz) = (self.estimates, self.config.host.kernel.hz);
-        self.wbs[root].get_or_insert_with(|| Wb::new(path, base_rate, bandwidth, hz));
+        self.wbs[at].get_or_insert_with(|| Wb::new(path, base_rate, bandwidth, hz))
     }
 }
 
