@@ -80,8 +80,7 @@ def test_models_that_know_no_latency_need_none():
     assert notices(HERE_AND_THERE, model="wrench") == []
 
 
-def test_dirty_limits_of_a_host_that_has_only_mounts_of_others_change_nothing_and_it_is_said():
-    """Somebody tuned vm.dirty_ratio of an NFS client: all forecasts were the same, and nothing said why."""
+def test_dirty_limits_of_a_client_of_nfs_count():
     write = '{ write = "/d/g", size = "3 GB" }'
     seconds = [
         float(
@@ -89,12 +88,10 @@ def test_dirty_limits_of_a_host_that_has_only_mounts_of_others_change_nothing_an
                 "duration_s"
             ][0]
         )
-        for ratio in (5, 80)
+        for ratio in (12, 80)
     ]
-    assert seconds[0] == seconds[1]
-    [found] = of_machine(scenario(write, HOSTS, set=["host.c.vm.dirty_ratio=80"]))
-    assert found.startswith("host.c.vm.dirty_ratio changes nothing")
-    assert list(of_machine(scenario(write, HOSTS, set=["host.s.vm.dirty_ratio=80"]))) == []
+    assert seconds[0] > 2 * seconds[1]
+    assert list(of_machine(scenario(write, HOSTS, set=["host.c.vm.dirty_ratio=80"]))) == []
 
 
 def test_the_type_of_a_file_system_says_where_it_matters_unless_it_does():

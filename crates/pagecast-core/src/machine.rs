@@ -14,6 +14,7 @@ mod journal;
 mod kernel;
 mod memory;
 mod mount;
+mod nfs;
 
 use crate::keys::{Kind, RATE, TIME, keys};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
@@ -29,6 +30,7 @@ pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings, version_name};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
+pub use nfs::{Export, NfsOptions, Nfsd};
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
@@ -61,6 +63,8 @@ pub struct Host {
     pub disks: Vec<Disk>,
     /// Mount points, none of them twice.
     pub mounts: Vec<Mount>,
+    /// Its NFS server.
+    pub nfsd: Nfsd,
     /// What the model CAWL was calibrated to here.
     pub cawl: CawlParameters,
 }

@@ -31,7 +31,6 @@ FEW_READS: Final = 10
 
 _MOST_LINES: Final = 4
 
-DIRTY_DEFAULTS: Final = {"dirty_ratio": 20, "dirty_background_ratio": 10}
 
 
 def of_sources(scenario: Scenario) -> Iterator[str]:
@@ -67,17 +66,6 @@ def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
     for name, host in hosts.items():
         table = _table(hosts, name)
         mounts = host.get("mount", {})
-        vm = host.get("vm", {})
-        set_by_hand = [
-            f"vm.{key}"
-            for key in ("dirty_ratio", "dirty_background_ratio", "dirty_bytes", "dirty_background_bytes")
-            if key in vm and vm[key] != DIRTY_DEFAULTS.get(key)
-        ]
-        if set_by_hand and mounts and all("nfs" in mount for mount in mounts.values()):
-            yield (
-                f"{table}.{set_by_hand[0]} changes nothing: all mounts of {name} are of other hosts, and "
-                "bytes written over NFS go through to the server and are never dirty here."
-            )
         for path, mount in mounts.items():
             disk = host.get("disk", {}).get(mount.get("disk"), {})
             has_rules = mount.get("type") in ("btrfs", "tmpfs") or "journal" in mount

@@ -50,6 +50,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let is_new = !self.files.exists(file.file);
         let begun = self.open_size(file, truncate)?;
         Ok(match begun.wants {
+            Wants::Nothing if self.asks_server(file) => {
+                Begun::on(file, Call::Open { file: self.view(file), is_stat: false })
+            }
             _ if is_new => self.named(file, NameChange::Create),
             Wants::Nothing => self.look_up(file, false),
             _ => begun,
@@ -82,8 +85,13 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(super) fn close(&mut self, fd: Fd, file: Located) -> Begun {
         match self.drop_descriptor(fd) {
             Some(removal) => Begun::on(file, removal),
-            None => Begun::on(file, Wants::Nothing),
+            None => Begun::on(file, self.flush_at_close(file)),
         }
+    }
+
+    /// What a close of a file waits for: the server, if another host keeps it.
+    pub(super) fn flush_at_close(&self, file: Located) -> Wants {
+        if self.asks_server(file) { Call::Close { file: self.view(file) }.into() } else { Wants::Nothing }
     }
 
     /// Gives an open file a second descriptor. One that is open already is closed.

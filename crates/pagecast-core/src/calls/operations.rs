@@ -147,7 +147,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 Some(fd) => self.close(fd, file),
                 None => {
                     self.task.set_flags(file.file, OpenFlags::default());
-                    Begun::on(file, Wants::Nothing)
+                    Begun::on(file, self.flush_at_close(file))
                 }
             },
             Action::Seek { offset, .. } => {
@@ -419,6 +419,12 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// A file as the policy of the task's host sees it.
     pub(crate) fn view(&self, located: Located) -> FileView {
         self.files.view(self.host, located, &self.mounts[located.mount as usize])
+    }
+
+    /// True if the task's policy asks the server of a file for what it does.
+    pub(super) fn asks_server(&self, located: Located) -> bool {
+        let mount = &self.machine().mounts[located.mount as usize];
+        matches!(mount.source, MountSource::Nfs { .. }) && self.policy.remote() == Remote::Calls
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.

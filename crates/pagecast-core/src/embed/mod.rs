@@ -326,6 +326,7 @@ impl PageCache {
                 return Err(EmbedError::NoAnswer { model: self.model.clone(), what, remedy });
             }
             Command::GiveWay(tag) => self.resumes.push(tag),
+            Command::Send(_) => unreachable!("a host that is embedded mounts no other's directories"),
             Command::Waited(..) | Command::Tell(_) | Command::Sample(_) => {}
         }
         Ok(())

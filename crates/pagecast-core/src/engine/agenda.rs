@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::messages::Recipient;
 use crate::fs::nfs::Stage;
 use crate::units::Nanos;
 
@@ -17,6 +18,8 @@ pub(super) enum Wake {
     Sleeper(u32),
     /// A message of a transfer between hosts has arrived.
     Transfer(u32, Stage),
+    /// A message has arrived.
+    Message(Recipient),
     /// The policy of a host has given way and goes on with what it named.
     Resume(u32, u64),
     /// The policy of a host wanted to be called. May be out of date.

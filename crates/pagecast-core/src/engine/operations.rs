@@ -165,6 +165,10 @@ impl<'a, N: Network> Engine<'a, N> {
             && let Some(located) = current.file
         {
             self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
+            // A client changes it when the server has the bytes.
+            if self.namespace.home(located.file).0 == host as usize {
+                self.namespace.changed(located.file);
+            }
         }
         outcome.parts.add(Part::Wait, current.waited);
         let waits = std::mem::take(&mut self.processes[at as usize].waits);

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
 use super::disks::Disks;
+use super::messages::{ConnectionId, Messages};
 use super::recorder::{Happened, Recorder, Writing};
+use super::rpcs::Rpcs;
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::slots::Scheduler;
 use super::uneven::Weights;
@@ -33,6 +35,8 @@ pub(super) enum Owner {
     Process(u32),
     /// A stage of a transfer between hosts.
     Transfer(u32, Stage),
+    /// A connection between hosts.
+    Connection(ConnectionId),
 }
 
 /// A host at run time.
@@ -69,6 +73,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
     pub(super) nfs: Nfs,
+    pub(super) messages: Messages,
+    pub(super) rpcs: Rpcs,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
@@ -99,6 +105,7 @@ impl<N: Network> Engine<'_, N> {
     /// Runs until the last process has ended, and says when that was.
     pub(super) fn run(&mut self) -> Result<Nanos, SimulationError> {
         self.join_cgroups();
+        self.connect_mounts();
         self.load_files()?;
         self.start_processes()?;
         loop {
@@ -199,7 +206,7 @@ impl<N: Network> Engine<'_, N> {
         let now = self.now;
         let host_of = |each: &Progress, owners: &[Owner]| match owners[each.flow.slot as usize] {
             Owner::Policy(host) => Some(host),
-            Owner::Process(_) | Owner::Transfer(..) => None,
+            Owner::Process(_) | Owner::Transfer(..) | Owner::Connection(_) => None,
         };
         changed.sort_by_key(|each| host_of(each, &self.owners));
         let mut left = &*changed;
@@ -238,6 +245,7 @@ impl<N: Network> Engine<'_, N> {
                 self.end_operation(process, Outcome { parts: completion.parts, ..Outcome::default() })?;
             }
             Owner::Transfer(transfer, stage) => self.stage_ended(transfer, stage, completion.parts)?,
+            Owner::Connection(connection) => self.message_left(connection)?,
         }
         self.go_on()
     }
@@ -248,6 +256,7 @@ impl<N: Network> Engine<'_, N> {
             Wake::Arrival(process) => self.ready.push_back(process),
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
+            Wake::Message(to) => self.message_arrived(to)?,
             Wake::Resume(host, tag) => {
                 let now = self.now;
                 self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;
@@ -346,10 +355,14 @@ impl<N: Network> Engine<'_, N> {
                 self.actions.release(flow);
             }
             Command::Done(OperationId::NOBODY, _) => {}
-            Command::Done(operation, outcome) => match Nfs::transfer_of(operation) {
-                Some((transfer, stage)) => self.stage_ended(transfer, stage, outcome.parts)?,
-                None => self.end_operation(operation.0, outcome)?,
-            },
+            Command::Done(operation, outcome) => {
+                match (Rpcs::thread_of(operation), Nfs::transfer_of(operation)) {
+                    (Some(thread), _) => self.call_done(host, thread)?,
+                    (None, Some((transfer, stage))) => self.stage_ended(transfer, stage, outcome.parts)?,
+                    (None, None) => self.end_operation(operation.0, outcome)?,
+                }
+            }
+            Command::Send(rpc) => self.send_call(host, rpc),
             Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Waited(operation, part, behind) => self.note_wait(operation, part, behind),
@@ -379,6 +392,7 @@ impl<N: Network> Engine<'_, N> {
             Owner::Policy(_) => self.process_behind(OperationId(spec.tag as u32)),
             Owner::Process(process) => Some(process),
             Owner::Transfer(transfer, _) => self.process_behind(self.nfs.operation(transfer)),
+            Owner::Connection(_) => None,
         };
         let route = self.network.route(spec.path);
         let name = |process: u32| &*self.processes[process as usize].name;
@@ -388,7 +402,7 @@ impl<N: Network> Engine<'_, N> {
     /// The process that waits for an operation; nobody for what a policy does by itself, and for a part of a transfer that has ended.
     pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
         match Nfs::transfer_of(operation) {
-            _ if operation == OperationId::NOBODY => None,
+            _ if operation == OperationId::NOBODY || Rpcs::thread_of(operation).is_some() => None,
             Some((transfer, _)) => self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0),
             None => Some(operation.0),
         }

@@ -19,7 +19,9 @@ use crate::workload::{Beside, IoPriority};
 
 use super::agenda::Agenda;
 use super::disks::Disks;
+use super::messages::Messages;
 use super::recorder::Recorder;
+use super::rpcs::Rpcs;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::settings::Settings;
@@ -155,6 +157,8 @@ impl<'a, N: Network> Engine<'a, N> {
             called: Vec::new(),
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
+            messages: Messages::default(),
+            rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             actions: Actions::default(),
             owners: Vec::new(),
             agenda: Agenda::default(),

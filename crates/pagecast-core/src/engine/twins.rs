@@ -57,7 +57,7 @@ fn is_even(machine: &Machine) -> bool {
 /// Whether hosts and links are the same but for the names of hosts.
 fn are_alike(one: &Machine, other: &Machine) -> bool {
     let are_same = |(one, other): (&Host, &Host)| {
-        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, mounts, cawl } = one;
+        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, mounts, nfsd, cawl } = one;
         *cores == other.cores
             && *memory == other.memory
             && *vm == other.vm
@@ -65,6 +65,7 @@ fn are_alike(one: &Machine, other: &Machine) -> bool {
             && *cgroups == other.cgroups
             && *disks == other.disks
             && *mounts == other.mounts
+            && *nfsd == other.nfsd
             && *cawl == other.cawl
     };
     let counts = [one, other].map(|machine| (machine.hosts.len(), machine.links.len()));

@@ -53,6 +53,8 @@ struct File {
     exists: bool,
     /// True if a write to it has begun.
     is_made: bool,
+    /// Its change attribute: how often its bytes have changed.
+    change: u64,
 }
 
 /// The end of a name or a descriptor of a file.
@@ -272,6 +274,16 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         self.files[file.0 as usize].taken
     }
 
+    /// The change attribute of a file.
+    pub(crate) fn change(&self, file: FileId) -> u64 {
+        self.files[file.0 as usize].change
+    }
+
+    /// The bytes of a file change on the host that keeps it.
+    pub(crate) fn changed(&mut self, file: FileId) {
+        self.files[file.0 as usize].change += 1;
+    }
+
     /// The space that fallocate(2) keeps for a file.
     pub(crate) fn reserved(&self, file: FileId) -> Bytes {
         self.files[file.0 as usize].reserved
@@ -436,6 +448,7 @@ fn new_file(files: &mut Vec<File>, home: &Home, directory: DirectoryId) -> FileI
         descriptors: 0,
         exists: false,
         is_made: false,
+        change: 0,
     });
     file
 }
@@ -460,7 +473,7 @@ fn rebased(path: &str, from: &str, to: &str) -> Arc<str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{FileSystem, MountCost};
+    use crate::machine::{Export, FileSystem, MountCost};
     use crate::scenario::Scenario;
 
     fn mount(path: &str) -> Mount {
@@ -474,6 +487,8 @@ mod tests {
             journal: None,
             journal_device: None,
             delalloc: true,
+            options: None,
+            export: Export::Sync,
             cost: MountCost::default(),
         }
     }

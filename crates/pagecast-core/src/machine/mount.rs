@@ -2,6 +2,7 @@
 
 use super::disk::Disk;
 use super::journal::Journal;
+use super::nfs::{Export, NfsOptions};
 use crate::keys::{FLAG, Kind, SIZE, TIME, Word, keys, table, word};
 use crate::units::{Bytes, Nanos};
 
@@ -26,7 +27,7 @@ keys! {
         pub source: MountSource,
         /// When written bytes reach the source
         ///
-        /// "back": a write returns when the page cache has them; "through": when the disk has them. Always "through" for `nfs`.
+        /// "back": a write returns when the page cache has them; "through": when the disk has them, as with the mount option `sync`.
         #[key(word::<WriteMode>(), shown = WriteMode::Back)]
         pub write_mode: WriteMode,
         /// Its file system, as `/proc/mounts` names it
@@ -65,6 +66,16 @@ keys! {
         /// `/dev`. Only `kernel` uses it and the next ten.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
+        /// Its options as a mount of another host
+        ///
+        /// `{ rsize = "64 KiB" }`: [its keys](#machine-mount-path-options). With `nfs` only.
+        #[key(table::<NfsOptions>(), absent = "each has its default")]
+        pub options: Option<NfsOptions>,
+        /// Whether the server replies before its disk has what must be durable
+        ///
+        /// "sync" or "async", as in `/etc/exports`. Of a mount of a disk that other hosts mount.
+        #[key(word::<Export>(), default = Export::Sync)]
+        pub export: Export,
         /// The costs of its file system.
         flat cost: MountCost,
     }

@@ -219,7 +219,7 @@ impl Policy for EndlessCache {
             }
             Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.remove(size.0, u64::MAX)),
             Call::Unlink { file } => self.change(file.id, |ranges| ranges.remove(0, u64::MAX)),
-            Call::Name { .. } | Call::Open { .. } => {}
+            Call::Name { .. } | Call::Open { .. } | Call::Close { .. } => {}
             Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
                 self.change(file.id, |ranges| ranges.remove(offset, offset.saturating_add(bytes.0)));
             }

@@ -11,9 +11,11 @@ mod offsets;
 mod options;
 mod ranges;
 pub mod registry;
+mod rpc;
 pub mod wrench;
 
 pub use options::{ModelOptions, OptionValue, Options};
+pub use rpc::{Procedure, Reply, Rpc};
 
 use crate::flow::{Completion, FlowId, FlowSpec, Path, Progress};
 use crate::machine::Host;
@@ -283,6 +285,11 @@ pub enum Call {
         /// True for `stat`, which needs the inode alone.
         is_stat: bool,
     },
+    /// A program closes a file. Only for a policy whose files of other hosts are reached by [calls](Remote::Calls).
+    Close {
+        /// The file.
+        file: FileView,
+    },
     /// Take advice on the use of a file, or a part of it.
     Advise {
         /// The file.
@@ -424,6 +431,8 @@ pub enum Command {
     Refuse(OperationId, Refusal),
     /// Call the policy again at this instant, when everything else that is due has been done.
     GiveWay(u64),
+    /// Send a call to the server of a mount; [`Policy::replied`] follows.
+    Send(Rpc),
     /// A part of the time of an operation under way was spent behind somebody.
     Waited(OperationId, Part, Behind),
     /// Record an event.
@@ -490,6 +499,11 @@ impl Actions {
         self.commands.push(Command::GiveWay(tag));
     }
 
+    /// Sends a call to the server of a mount.
+    pub fn send(&mut self, rpc: Rpc) {
+        self.commands.push(Command::Send(rpc));
+    }
+
     /// Records an event.
     pub fn tell(&mut self, name: &'static str, file: Option<FileId>, bytes: Bytes) {
         self.tell_all(Event { name, file, bytes, ..Event::default() });
@@ -550,6 +564,8 @@ pub enum Remote {
     OneFlow,
     /// The server has a page cache of its own; chunks of this size go through both.
     Chunks(Bytes),
+    /// The policy of the client sends calls to the server ([`Command::Send`]), whose policy does them.
+    Calls,
 }
 
 /// A transfer that shares nothing with others.
@@ -633,6 +649,9 @@ pub trait Policy: Send {
 
     /// Ends a flow that has moved all its bytes.
     fn completed(&mut self, now: Nanos, done: &Completion, out: &mut Actions);
+
+    /// Takes the reply to a call that the policy has sent.
+    fn replied(&mut self, _now: Nanos, _reply: &Reply, _out: &mut Actions) {}
 
     /// Gives the policy its turn again after it has given way.
     fn resumed(&mut self, _now: Nanos, _tag: u64, _out: &mut Actions) {}

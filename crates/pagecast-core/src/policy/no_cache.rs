@@ -62,6 +62,7 @@ impl Policy for NoCache {
             | Call::Unlink { .. }
             | Call::Name { .. }
             | Call::Open { .. }
+            | Call::Close { .. }
             | Call::Advise { .. }
             | Call::DropCaches => {}
         }

@@ -71,6 +71,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         memory,
         vm: fields.read_inner("vm")?,
         kernel,
+        nfsd: fields.read_inner("nfsd")?,
         disks,
         mounts: Vec::new(),
         cawl: fields.read_inner("cawl")?,

@@ -95,7 +95,8 @@ pub fn read_mounts(
 }
 
 /// What only a file system on a disk takes time for.
-const OF_DISKS: [&str; 18] = [
+const OF_DISKS: [&str; 19] = [
+    "export",
     "journal",
     "journal_device",
     "delalloc",
@@ -145,10 +146,6 @@ impl Network<'_> {
                 return Err(fields.place("nfs").error(what, "remove one of them"));
             }
         };
-        if nfs.is_some() && fields.node("write_mode").is_some() && mount.write_mode == WriteMode::Back {
-            let what = "`write_mode` of an NFS mount cannot be \"back\": the client has no write cache";
-            return Err(fields.place("write_mode").error(what, "remove it"));
-        }
         if disk.is_some() && fields.node("link").is_some() {
             return Err(fields.place("link").error("a mount of a disk needs no `link`", "remove it"));
         }
@@ -168,8 +165,9 @@ impl Network<'_> {
             let what = format!("`{key}` is of a file system on a disk, and this mount has none");
             return Err(fields.place(key).error(what, "remove it; the mount that is exported may have it"));
         }
-        if nfs.is_some() {
-            mount.write_mode = WriteMode::Through;
+        if nfs.is_none() && mount.options.is_some() {
+            let what = "`options` are of a mount with `nfs`";
+            return Err(fields.place("options").error(what, "remove it"));
         }
         mount.journal_device = journal_device(&mount, &draft.host, &fields)?;
         Ok(Mount { path: path.to_owned(), ..mount })
@@ -271,7 +269,9 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::machine::Export;
     use crate::scenario::testing::{HOSTS, MACHINE, PROCESS, read, refusal};
+    use crate::units::Bytes;
 
     fn machine(set: &[&str]) -> Result<crate::machine::Machine, String> {
         read(&format!("{HOSTS}\n{PROCESS}"), set).map(|scenario| scenario.machine)
@@ -282,12 +282,11 @@ mod tests {
     }
 
     #[test]
-    fn an_nfs_mount_writes_through_to_the_servers_mount() {
+    fn an_nfs_mount_is_of_the_servers_mount() {
         let machine = machine(&[]).unwrap();
         let remote = &machine.hosts[0].mounts[1];
         assert_eq!(remote.source, MountSource::Nfs { server: 1, export: 0, link: 0 });
-        assert_eq!(remote.write_mode, WriteMode::Through);
-        assert_eq!(machine.hosts[0].mounts[0].write_mode, WriteMode::Back);
+        assert_eq!(remote.write_mode, WriteMode::Back);
         assert_eq!(machine.links[0].between, (0, 1));
     }
 
@@ -298,8 +297,18 @@ mod tests {
     }
 
     #[test]
-    fn an_nfs_client_cannot_write_back() {
-        assert_snapshot!(refused("host.client.mount./remote.write_mode=back"), @r#"--set host.client.mount./remote.write_mode=back: `write_mode` of an NFS mount cannot be "back": the client has no write cache; remove it"#);
+    fn options_and_exports_are_of_their_kinds_of_mounts() {
+        assert_snapshot!(refused("host.client.mount./data.options.wsize=64 KiB"), @"--set host.client.mount./data.options.wsize=64 KiB: `options` are of a mount with `nfs`; remove it");
+        assert_snapshot!(refused("host.client.mount./remote.export=async"), @"--set host.client.mount./remote.export=async: `export` is of a file system on a disk, and this mount has none; remove it; the mount that is exported may have it");
+        let set = [
+            "host.client.mount./remote.options.wsize=64 KiB",
+            "host.server.mount./export.export=async",
+            "host.server.nfsd.threads=2",
+        ];
+        let machine = machine(&set).unwrap();
+        let options = machine.hosts[0].mounts[1].options.expect("some are given");
+        assert_eq!((options.rsize, options.wsize), (Bytes(1 << 20), Bytes(64 << 10)));
+        assert_eq!((machine.hosts[1].mounts[0].export, machine.hosts[1].nfsd.threads), (Export::Async, 2));
     }
 
     #[test]

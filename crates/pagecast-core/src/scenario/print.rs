@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Cgroup, Host, Machine, Mount, MountSource, ONLY_HOST, version_name};
+use crate::machine::{Cgroup, Host, Machine, Mount, MountSource, Nfsd, ONLY_HOST, version_name};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
@@ -29,6 +29,9 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     print_keys(text, &format!("{table}.memory"), &[], &host.memory);
     print_keys(text, &format!("{table}.vm"), &[], &host.vm);
     print_keys(text, &format!("{table}.kernel"), &[], &host.kernel);
+    if host.nfsd != Nfsd::default() {
+        print_keys(text, &format!("{table}.nfsd"), &[], &host.nfsd);
+    }
     for cgroup in &host.cgroups {
         let limit = (cgroup.limit.file(), size(cgroup.limit.bytes()));
         let mut keys = vec![limit];
@@ -209,8 +212,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Disk, FileSystem, IoCost, IoMax, Iops, Kernel, Link, Memory, MemoryLimit, MountCost, Quantiles,
-        Raid, Rotation, WriteCache, WriteMode,
+        Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Link, Memory, MemoryLimit, MountCost,
+        Quantiles, Raid, Rotation, WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -277,7 +280,7 @@ write_mode = "back"
 [host.client.mount."/remote"]
 nfs = "server:/export"
 link = "lan"
-write_mode = "through"
+write_mode = "back"
 
 [host.server]
 cores = 4
@@ -438,14 +441,16 @@ latency = "20000 ns"
             journal: None,
             journal_device: None,
             delalloc: true,
+            options: None,
+            export: Export::Sync,
             cost: MountCost::default(),
         };
-        vec![Mount { path: "/data".into(), file_system, size: None, ..mount }, tmpfs]
+        vec![Mount { path: "/data".into(), file_system, size: None, options: None, ..mount }, tmpfs]
     }
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
-                   cgroups in prop::collection::vec((any::<bool>(), sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), cawl in any_of()) -> Host {
+                   cgroups in prop::collection::vec((any::<bool>(), sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), nfsd in any_of(), cawl in any_of()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
@@ -459,6 +464,7 @@ latency = "20000 ns"
                 }).collect(),
                 disks: vec![disk],
                 mounts: on_disk_and_in_memory(mount),
+                nfsd,
                 cawl,
             }
         }
@@ -472,7 +478,7 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
             let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, cost: MountCost::default() });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, options: None, export: Export::Sync, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both);
         }
     }

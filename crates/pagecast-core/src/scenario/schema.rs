@@ -7,7 +7,7 @@ use super::patterns::{BY, DEPTH, FOR, NOT_BEFORE, PATTERN, RATE, RATE_IOPS};
 use super::residency::Residency;
 use super::{copies, mapped, names, patterns, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
-use crate::machine::{CawlParameters, Disk, IoMax, Kernel, Link, Memory, Mount, VmSettings};
+use crate::machine::{CawlParameters, Disk, IoMax, Kernel, Link, Memory, Mount, Nfsd, VmSettings};
 use crate::readers::{Compute, ListOrder, Replay};
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
@@ -79,6 +79,7 @@ pub static MACHINE: Schema = Schema {
         must("memory", Kind::Table(Memory::SCHEMA), "Main memory"),
         may("vm", Kind::Table(VmSettings::SCHEMA), "Kernel settings, under their own names"),
         may("kernel", Kind::Table(Kernel::SCHEMA), "Which Linux it runs"),
+        may("nfsd", Kind::Table(Nfsd::SCHEMA), "Its NFS server"),
         may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(Disk::SCHEMA), "Disks, by name"),
         may("mount", Kind::Tables(Mount::SCHEMA), "Directories and what is mounted there, by path"),

@@ -286,6 +286,7 @@ impl Policy for Cawl {
             | Call::Advise { .. }
             | Call::Name { .. }
             | Call::Open { .. }
+            | Call::Close { .. }
             | Call::DropCaches => {}
             Call::Allocate { bytes, .. } => self.anonymous += bytes,
             Call::Free { bytes, .. } => self.anonymous -= bytes,

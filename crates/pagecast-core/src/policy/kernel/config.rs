@@ -1,7 +1,7 @@
 //! Holds all that is constant while a kernel runs: its host, the rules of its version, its settings, copy costs.
 
 use crate::flow::Path;
-use crate::machine::{Disk, Host, Mount, MountCost, MountSource};
+use crate::machine::{Disk, Host, Mount, MountCost, MountSource, NfsOptions};
 use crate::policy::kernel::tasks::cost::{Prices, Run};
 use crate::policy::kernel::tasks::ids::{MemcgId, WbId};
 use crate::policy::kernel::tasks::task::Task;
@@ -67,6 +67,18 @@ impl Config {
         self.host.disks.len() + self.host.mounts.len()
     }
 
+    /// The options of a mount, if it is one of another host's directory.
+    pub fn nfs_options(&self, mount: usize) -> Option<NfsOptions> {
+        let mount = &self.host.mounts[mount];
+        matches!(mount.source, MountSource::Nfs { .. }).then(|| mount.options.unwrap_or_default())
+    }
+
+    /// The options of the mount of a file, if that is another host's.
+    pub fn nfs_options_of(&self, file: &FileView) -> Option<NfsOptions> {
+        let mount = (file.device.0 as usize).checked_sub(self.host.disks.len())?;
+        self.nfs_options(mount)
+    }
+
     /// The disk of a file; none if the file is on another host.
     pub fn disk_of(&self, file: &FileView) -> Option<&Disk> {
         self.host.disks.get(file.device.0 as usize)
@@ -103,7 +115,11 @@ impl Config {
 
     /// True if opening files takes time.
     pub fn minds_opens(&self) -> bool {
-        self.host.mounts.iter().any(|mount| mount.cost.open > Nanos::ZERO || mount.cost.iget > Nanos::ZERO)
+        let minds = |mount: &Mount| {
+            let is_remote = matches!(mount.source, MountSource::Nfs { .. });
+            is_remote || mount.cost.open > Nanos::ZERO || mount.cost.iget > Nanos::ZERO
+        };
+        self.host.mounts.iter().any(minds)
     }
 
     /// The kernel's timers.

@@ -34,9 +34,12 @@ use crate::policy::kernel::model::settle::{
     apply_written, count_moved, end_writeback, keep_memcgs_within_limits, settle, settle_others, settle_task,
     settle_visited,
 };
+use crate::policy::kernel::nfs::client::Ended;
+use crate::policy::kernel::nfs::inode::Written;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{ksys_sync, make_durable, step_sync};
+use crate::policy::kernel::sync::nfs::{invalidate_mapping, nfs_file_flush, nfs_open, step_getattr};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
@@ -44,7 +47,7 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Actions, Behind, Call, Integrity, OperationId, Outcome, Request};
+use crate::policy::{Actions, Behind, Call, DeviceId, Integrity, OperationId, Outcome, Reply, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
@@ -252,12 +255,54 @@ impl Kernel {
         }
     }
 
+    /// Takes the reply to a call of a client of NFS.
+    pub fn call_ended(&mut self, now: Nanos, reply: &Reply, out: &mut Actions) {
+        let Some((device, client)) = self.nfs.of_call(reply.xid) else {
+            unreachable!("a reply answers a call")
+        };
+        let at = device.0 as usize;
+        let queue = &self.block.queues[at];
+        match client.replied(reply, |id| queue.pages_of(id), out) {
+            Ended::Part => {}
+            Ended::Operation(operation) => self.end_request(now, at, RequestId(operation.0.into()), out),
+            Ended::Written { id, is_stable: true, .. } => self.unit_served(now, at, id, out),
+            Ended::Written { id, is_stable: false, .. } => self.unit_unstable(now, at, id, out),
+            Ended::Committed { file, pages, waiters } => {
+                for Written { wb, start, end } in pages {
+                    self.pages.dirty_mut().uncount_written(wb, end - start);
+                    self.pages.written(file, wb, start, end);
+                }
+                for waiter in waiters {
+                    end_wait(&mut self.context(now, out), waiter);
+                }
+            }
+            Ended::Attributes { operation, file, is_changed } => {
+                let cx = &mut self.context(now, out);
+                if is_changed {
+                    invalidate_mapping(cx, file);
+                }
+                drive(cx, operation);
+            }
+        }
+    }
+
+    /// Ends a unit that the server has in its memory: its pages count as under writeback until they are committed.
+    fn unit_unstable(&mut self, now: Nanos, device: usize, id: RequestId, out: &mut Actions) {
+        let unit = self.block.unit_served(device, now, id);
+        self.pages.dirty_mut().count_written(unit.wb, unit.end - unit.start);
+        self.write_back.wb_domain_writeout_add(now, unit.wb.0 as usize, (unit.end - unit.start) / PAGE);
+        for waiter in unit.waiters {
+            end_wait(&mut self.context(now, out), waiter);
+        }
+    }
+
     /// Notes that the requests of a direct operation are complete: whom they waited behind before they were served, and who waited for them.
     fn note_request(&mut self, now: Nanos, at: usize, operation: OperationId, out: &mut Actions) {
         let Some(task) = self.tasks.get(operation) else { return };
         let (file, since) = (task.file().id, task.since);
         let part = if task.writes_past() { Part::DeviceWrite } else { Part::DeviceRead };
-        let served = Nanos(now.0.saturating_sub(self.config.host.disks[at].service.0));
+        let service = self.config.host.disks.get(at).map_or(Nanos::ZERO, |disk| disk.service);
+        let served = Nanos(now.0.saturating_sub(service.0));
         // Nobody waits for what is read ahead.
         let by = task.thread(operation);
         let behind = self.block.turns.behind(at, (since, served.max(since)), by, None);
@@ -297,8 +342,12 @@ impl Kernel {
                 self.told.note_background(&self.pages, &mut self.write_back, now, WbId(at as u32), is_over);
             }
         }
-        let by = (&mut self.ext4.cpus, &mut *out);
-        self.flushers.start_units(&self.write_back, &mut self.block, now, device, by);
+        if let Some(client) = self.nfs.get_mut(DeviceId(device as u32)) {
+            client.send_units(now, &mut self.block.queues[device], out);
+        } else {
+            let by = (&mut self.ext4.cpus, &mut *out);
+            self.flushers.start_units(&self.write_back, &mut self.block, now, device, by);
+        }
         for waiter in ready {
             end_wait(&mut self.context(now, out), waiter);
         }
@@ -372,7 +421,11 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
         Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
+        Call::Open { file, .. } if cx.config.nfs_options_of(&file).is_some() => {
+            nfs_open(cx, request.operation, file)
+        }
         Call::Open { file, is_stat } => open_file(cx, request.operation, file, is_stat),
+        Call::Close { file } => nfs_file_flush(cx, request.operation, file),
         Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
             let end = offset.saturating_add(bytes.0);
             // The last page of a file need not be a whole one.
@@ -443,6 +496,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
         Kind::Name { .. } => step_name(cx, operation),
+        Kind::Getattr => step_getattr(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
             step_plain(cx, operation)
@@ -510,7 +564,8 @@ fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
         task.stage = Stage::Start;
     }
     let since = task.since;
-    task.outcome.parts.add(part, cx.now - since);
+    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - since);
+    task.outcome.parts.add_all(&waited);
     tell_waited(cx, operation, (part, since));
     drive(cx, operation);
 }
@@ -594,7 +649,8 @@ fn release_followers(cx: &mut Context<'_>) {
         followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
     for operation in released {
         let task = cx.tasks.get_mut(operation).expect("it is there");
-        task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
+        let waited = cx.nfs.parts_of_wait(task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
+        task.outcome.parts.add_all(&waited);
         drive(cx, operation);
     }
 }

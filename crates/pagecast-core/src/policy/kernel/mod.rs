@@ -17,6 +17,7 @@
 //! | `mm/page_alloc.c`, `mm/page_reporting.c` | `page_alloc` | `Pages` |
 //! | `mm/vmscan.c`, `mm/swap.c`, `mm/workingset.c` | `vmscan` | |
 //! | `mm/memcontrol.c` | `memcontrol` | |
+//! | `fs/nfs`, `net/sunrpc/xprt.c` | `nfs` | `Nfs` |
 //! | `block/blk-mq.c`, `block/blk-flush.c`, `block/blk-wbt.c` | `block` | `Block` |
 //! | `include/linux/fs.h: struct address_space` | `address_space` | |
 //! | ours: operations under way, as data | `tasks` | `Tasks` |
@@ -114,6 +115,7 @@ mod fs_writeback;
 mod jbd2;
 mod memcontrol;
 mod model;
+mod nfs;
 mod options;
 mod page;
 mod page_alloc;
@@ -143,6 +145,7 @@ use self::model::clock::Clock;
 use self::model::context::Context;
 use self::model::settle::settle;
 use self::model::told::Told;
+use self::nfs::Nfs;
 pub use self::options::KernelOptions;
 pub(in crate::policy) use self::options::limits_at_boot;
 use self::page::PAGE;
@@ -155,16 +158,13 @@ use self::tasks::ids::MemcgId;
 use self::tasks::shape::operation_of;
 use self::tasks::table::Tasks;
 use super::{
-    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Request, Served,
-    Setting, Undisturbed,
+    Actions, DeviceId, DiskLoad, FileId, FileView, ListedBlock, OperationId, Policy, Remote, Reply, Request,
+    Served, Setting, Undisturbed,
 };
 use crate::flow::{Completion, Progress};
 use crate::result::{AtRisk, CgroupLevels, FileLevels, KernelLevels, MemoryLevels};
 use crate::units::{Bytes, Nanos};
 use crate::workload::IoPriority;
-
-/// The size of the pieces in which bytes from other hosts pass both page caches.
-const REMOTE_CHUNK: Bytes = Bytes(8 << 20);
 
 /// The page cache of a host; see the module.
 pub struct Kernel {
@@ -173,6 +173,7 @@ pub struct Kernel {
     write_back: WriteBack,
     flushers: Flushers,
     block: Block,
+    nfs: Nfs,
     ext4: Ext4,
     tasks: Tasks,
     readers: Readers,
@@ -194,6 +195,7 @@ impl Kernel {
             flushers: Flushers::new(&config, pages.memory.total),
             pages,
             block: Block::new(&config),
+            nfs: Nfs::new(&config),
             ext4: Ext4::new(&config, options.prepared()),
             tasks: Tasks::default(),
             readers: Readers::default(),
@@ -213,6 +215,7 @@ impl Kernel {
             write_back: &mut self.write_back,
             flushers: &mut self.flushers,
             block: &mut self.block,
+            nfs: &mut self.nfs,
             ext4: &mut self.ext4,
             tasks: &mut self.tasks,
             readers: &mut self.readers,
@@ -280,6 +283,14 @@ impl Policy for Kernel {
         self.check();
     }
 
+    fn replied(&mut self, now: Nanos, reply: &Reply, out: &mut Actions) {
+        self.clock.calm_until = None;
+        self.catch_up(now);
+        self.call_ended(now, reply, out);
+        self.control(now, out);
+        self.check();
+    }
+
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {
         self.clock.calm_until = None;
         self.catch_up(now);
@@ -322,7 +333,7 @@ impl Policy for Kernel {
     }
 
     fn remote(&self) -> Remote {
-        Remote::Chunks(REMOTE_CHUNK)
+        Remote::Calls
     }
 
     fn bring_up_to(&mut self, now: Nanos) {

@@ -291,7 +291,7 @@ impl Policy for Wrench {
                     self.cache.discard_beyond(file, 0);
                 }
             }
-            Call::Name { .. } | Call::Open { .. } => {}
+            Call::Name { .. } | Call::Open { .. } | Call::Close { .. } => {}
             Call::Advise { file, advice, offset, bytes } => {
                 // Its blocks have no places in their file: advice on a part of it says nothing.
                 let is_whole = offset == 0 && bytes >= file.size;

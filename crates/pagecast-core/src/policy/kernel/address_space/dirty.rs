@@ -401,6 +401,16 @@ impl DirtyPages {
         self.dirty += new;
     }
 
+    /// Counts bytes as written whose pages stay under writeback: a server has them in its memory.
+    pub fn count_written(&mut self, wb: WbId, bytes: u64) {
+        self.wb(wb).written += bytes;
+    }
+
+    /// Takes back what `count_written` has counted, before the writeback of these pages ends.
+    pub fn uncount_written(&mut self, wb: WbId, bytes: u64) {
+        self.wb(wb).written -= bytes;
+    }
+
     /// Ends the writeback of these pages: they are clean unless they were written to meanwhile. True if no more pages of the file are
     /// under writeback.
     pub fn written(&mut self, file: FileId, wb: WbId, start: u64, end: u64) -> bool {

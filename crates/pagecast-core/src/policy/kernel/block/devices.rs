@@ -27,7 +27,7 @@ const LOG: u64 = 1 << 30;
 pub struct Devices {
     each: Vec<Option<Device>>,
     pub(super) layouts: Vec<Layout>,
-    /// The disks whose pages come and go by requests, too.
+    /// The disks, and the mounts of other hosts, whose pages come and go by requests, too.
     serves_pages: Vec<bool>,
     priorities: FxHashMap<OperationId, IoPriority>,
     /// The number of disks and network mounts.
@@ -43,7 +43,10 @@ impl Devices {
             each: (0..host.disks.len()).map(|at| device_of(host, at, seed(&host.disks[at]))).collect(),
             devices: config.devices() as u32,
             layouts: (0..host.disks.len()).map(|at| Layout::of(host, at)).collect(),
-            serves_pages: host.disks.iter().map(Disk::serves_pages).collect(),
+            serves_pages: {
+                let mounts = (0..host.mounts.len()).map(|mount| config.nfs_options(mount).is_some());
+                host.disks.iter().map(Disk::serves_pages).chain(mounts).collect()
+            },
             priorities: FxHashMap::default(),
         }
     }
@@ -55,7 +58,8 @@ impl Devices {
 
     /// The disk of a file, if direct I/O to it goes by requests.
     pub fn has(&self, file: &FileView) -> bool {
-        self.each.get(file.device.0 as usize).is_some_and(Option::is_some)
+        let at = file.device.0 as usize;
+        self.each.get(at).map_or_else(|| self.serves_pages(at), Option::is_some)
     }
 
     /// The disk of a number, if it serves requests.

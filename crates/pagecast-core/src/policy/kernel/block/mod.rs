@@ -22,6 +22,7 @@ use self::wbt::{Recent, Wbt};
 use crate::block::RequestId;
 use crate::machine::{Cgroup, Disk};
 use crate::policy::kernel::config::Config;
+use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::{Behind, DeviceId, DiskLoad, FileView, MovedRequests, OperationId};
@@ -29,8 +30,8 @@ use crate::result::Part;
 use crate::run_queue::RunQueue;
 use crate::units::{Bytes, Nanos, earlier};
 
-/// The queue of a device of another host: the slots of an NFS client (64) of 1 MiB each.
-const REMOTE_QUEUE: (u32, Bytes) = (64, Bytes(1 << 20));
+/// The most bytes that a client of NFS writes to a server at once.
+const MOST_CONGESTION: u64 = 256 << 20;
 
 /// The devices of a host: its disks, then its network mounts.
 pub struct Block {
@@ -72,12 +73,20 @@ impl Block {
 /// Builds the queue of a device of a host.
 fn queue_of(config: &Config, device: usize) -> Queue {
     let host = &config.host;
-    let disk = host.disks.get(device);
-    let requests = disk.map_or(REMOTE_QUEUE, |disk| disk.queue);
-    Queue::new(requests, Wbt::of(host, DeviceId(device as u32)))
-        .holding(disk.map_or(requests.0, requests_held))
-        .by_requests(disk.is_some_and(Disk::serves_pages))
+    let Some(disk) = host.disks.get(device) else { return queue_of_mount(config, device - host.disks.len()) };
+    Queue::new(disk.queue, Wbt::of(host, DeviceId(device as u32)))
+        .holding(requests_held(disk))
+        .by_requests(disk.serves_pages())
         .with_apart(apart_of(config, device))
+}
+
+/// Builds the queue of a mount of another host's directory, whose requests are WRITEs: writers wait beyond `nfs_congestion_kb`
+/// (`fs/nfs/write.c: nfs_init_writepagecache`).
+fn queue_of_mount(config: &Config, mount: usize) -> Queue {
+    let wsize = config.nfs_options(mount).unwrap_or_default().wsize;
+    let pages = config.host.memory.size.0 / PAGE;
+    let congestion = (16 * pages.isqrt() * PAGE).min(MOST_CONGESTION);
+    Queue::new(((congestion / wsize.0).max(1) as u32, wsize), None).by_requests(true).noting_passes()
 }
 
 /// Returns the wbs of cgroups whose write-back waits before the queue of a disk. Nobody sleeps for `io.max`.

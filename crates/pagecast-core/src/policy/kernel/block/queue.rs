@@ -54,6 +54,8 @@ pub struct Unit {
     sent: Option<(RequestId, Nanos)>,
     /// True if it passes the scheduler.
     pub is_at_head: bool,
+    /// True if the pass over its file ends with it.
+    pub ends_pass: bool,
 }
 
 impl Unit {
@@ -69,6 +71,7 @@ impl Unit {
             room: bytes,
             sent: None,
             is_at_head: false,
+            ends_pass: false,
         }
     }
 }
@@ -108,6 +111,8 @@ pub struct Queue {
     requests: u64,
     /// The wbs whose bios wait before it.
     apart: Vec<Apart>,
+    /// Files over which a pass has ended after its last unit was sent; kept where somebody asks.
+    ended_passes: Option<Vec<FileId>>,
 }
 
 /// A wb whose bios wait before a queue, and the bytes of these if it has a room of its own.
@@ -136,6 +141,7 @@ impl Queue {
             is_by_requests: false,
             requests: 0,
             apart: Vec::new(),
+            ended_passes: None,
         }
     }
 
@@ -151,6 +157,27 @@ impl Queue {
         Self { apart, ..self }
     }
 
+    /// The same; it notes where passes over files end.
+    #[must_use]
+    pub fn noting_passes(self) -> Self {
+        Self { ended_passes: Some(Vec::new()), ..self }
+    }
+
+    /// A pass over the pages of a file has ended.
+    pub fn end_pass(&mut self, file: FileId) {
+        let Some(ended) = &mut self.ended_passes else { return };
+        let last = self.units.iter_mut().rev().find(|unit| unit.file == Some(file));
+        match last.filter(|unit| unit.sent.is_none()) {
+            Some(unit) => unit.ends_pass = true,
+            None => ended.push(file),
+        }
+    }
+
+    /// Takes the files over which a pass has ended after its last unit was sent.
+    pub fn take_ended_passes(&mut self) -> Vec<FileId> {
+        self.ended_passes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Makes a request of the first unit that is none yet. Returns it with its number.
     pub fn send(&mut self, now: Nanos) -> Option<(RequestId, &Unit)> {
         // They were pushed behind those that are sent.
@@ -160,6 +187,13 @@ impl Queue {
         self.requests += 1;
         unit.sent = Some((id, now));
         Some((id, unit))
+    }
+
+    /// The pages of a unit that has been sent.
+    pub fn pages_of(&self, id: RequestId) -> (WbId, u64, u64) {
+        let at = self.units.partition_point(|unit| unit.sent.is_some_and(|(sent, _)| sent < id));
+        let unit = &self.units[at];
+        (unit.wb, unit.start, unit.end)
     }
 
     /// Takes out the unit whose request is complete, and since when it was one.
@@ -280,6 +314,7 @@ impl Queue {
             room,
             sent: None,
             is_at_head: false,
+            ends_pass: false,
         });
     }
 

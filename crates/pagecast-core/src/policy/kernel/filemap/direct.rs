@@ -15,6 +15,7 @@ use crate::policy::kernel::discretisation::step_of;
 use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::start_request;
+use crate::policy::kernel::nfs::client::Client;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
@@ -112,6 +113,11 @@ fn send(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
     (task.run, task.busy_until, task.stage, task.since) = (Run::Wait, None, Stage::Blocks, cx.now);
     let (offset, bytes) = (task.position, Bytes(step.min(task.end - task.position)));
+    if let Some(client) = cx.nfs.get_mut(file.device) {
+        let of_client = if past.is_write() { Client::write_direct } else { Client::read };
+        of_client(client, operation, file.id, (offset, bytes), cx.out);
+        return Next::Wait;
+    }
     let direction = if past.is_write() { Direction::Write } else { Direction::Read };
     let (thread, memcg) = (cx.readers.process(operation), task.memcg);
     let request = cx.block.devices.request((operation, thread, memcg), &file, direction, (offset, bytes));
@@ -125,7 +131,8 @@ fn end_requests(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
-    task.outcome.parts.add(part, cx.now - task.since);
+    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - task.since);
+    task.outcome.parts.add_all(&waited);
     task.position = task.end.min(task.position + step);
     task.stage = Stage::Pages;
     Next::Step

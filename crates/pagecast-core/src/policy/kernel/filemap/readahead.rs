@@ -25,6 +25,10 @@ use crate::units::{Bytes, Nanos};
 const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
 
 pub fn limits_of(config: &Config, file: &FileView) -> Limits {
+    if let Some(options) = config.nfs_options_of(file) {
+        // `nfs_server_set_fsinfo`: `io_pages` is `rsize`.
+        return Limits { request: (options.rsize.0 / PAGE).max(1), ..NO_DISK };
+    }
     config.disk_of(file).map_or(NO_DISK, |disk| Limits {
         read_ahead: disk.read_ahead.0 / PAGE,
         request: disk.queue.1.0 / PAGE,

@@ -31,6 +31,7 @@ fn file_of(call: &Call) -> Option<FileView> {
         | Call::Unlink { file }
         | Call::Name { file, .. }
         | Call::Open { file, .. }
+        | Call::Close { file }
         | Call::Advise { file, .. } => Some(file),
         Call::Sync | Call::SyncFs { .. } | Call::DropCaches | Call::Allocate { .. } | Call::Free { .. } => {
             None

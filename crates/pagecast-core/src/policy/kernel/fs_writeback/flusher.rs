@@ -335,6 +335,7 @@ impl Flusher {
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
+            by.queue.end_pass(visit.inode.file);
             self.has_ended_a_visit = true;
         }
         false
@@ -378,6 +379,7 @@ impl Flusher {
         if submitted.is_some() && tagged.ranges.total() > 0 {
             return Some(tagged);
         }
+        by.queue.end_pass(tagged.file);
         self.has_ended_a_visit = true;
         match tagged.until {
             Until::Written(waiter) if by.queue.wait_within(tagged.file, tagged.within, waiter) => {}
@@ -423,7 +425,10 @@ impl Flusher {
         if let Some(Work::All(left)) = &mut self.work {
             *left = left.saturating_sub(submitted);
         }
-        self.has_ended_a_visit |= visit.left == 0;
+        if visit.left == 0 {
+            by.queue.end_pass(visit.inode.file);
+            self.has_ended_a_visit = true;
+        }
         if visit.left > 0 {
             self.visit = Some(visit);
         } else if visit.inode.is_current(by.dirty) {

@@ -8,6 +8,7 @@ use crate::policy::kernel::fs_writeback::Flushers;
 use crate::policy::kernel::model::caps::Caps;
 use crate::policy::kernel::model::clock::Clock;
 use crate::policy::kernel::model::told::Told;
+use crate::policy::kernel::nfs::Nfs;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::page_writeback::write_back::WriteBack;
 use crate::policy::kernel::readahead::readers::Readers;
@@ -22,6 +23,7 @@ pub struct Context<'a> {
     pub write_back: &'a mut WriteBack,
     pub flushers: &'a mut Flushers,
     pub block: &'a mut Block,
+    pub nfs: &'a mut Nfs,
     pub ext4: &'a mut Ext4,
     pub tasks: &'a mut Tasks,
     pub readers: &'a mut Readers,

@@ -61,6 +61,9 @@ fn send_read(cx: &mut Context<'_>, operation: OperationId) {
     (task.is_at_device, task.since) = (true, cx.now);
     task.transfer = Some(Transfer::new(NO_FLOW, bytes, None, cx.now));
     let (file, at, thread, memcg) = (*task.file(), task.position, task.thread(operation), task.memcg);
+    if let Some(client) = cx.nfs.get_mut(file.device) {
+        return client.read(operation, file.id, (at, Bytes(bytes)), cx.out);
+    }
     let process = cx.readers.process(thread);
     let request =
         cx.block.devices.request((operation, process, memcg), &file, Direction::Read, (at, Bytes(bytes)));
@@ -73,7 +76,8 @@ pub fn copy_read(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.is_at_device, task.transfer) = (false, None);
     (task.shape.least, task.shape.copying) = (0.0, 0.0);
-    task.outcome.parts.add(Part::DeviceRead, cx.now - task.since);
+    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
+    task.outcome.parts.add_all(&waited);
     let bytes = task.shape.bytes;
     let task = &cx.tasks[operation];
     let cap = cx.caps.cap(cx.pages, cx.write_back, cx.block, task, operation, cx.pages.is_exhausted());

@@ -16,6 +16,7 @@ use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
+use crate::policy::kernel::sync::nfs::nfs_commit_inode;
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
@@ -68,6 +69,9 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
 pub fn commit(cx: &mut Context<'_>, operation: OperationId, what: Integrity) -> Next {
     let task = &cx.tasks[operation];
     let (file, is_flushed) = (*task.file(), task.stage == Stage::DataFlush);
+    if cx.nfs.get_mut(file.device).is_some() {
+        return nfs_commit_inode(cx, operation);
+    }
     let flushes_first = cx.ext4.requests(file.device).is_some_and(|requests| requests.flushes_data_first());
     if flushes_first && !is_flushed {
         return flush_data(cx, operation);

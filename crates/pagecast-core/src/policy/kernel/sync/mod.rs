@@ -3,5 +3,6 @@
 //! Source: `fs/sync.c`, Linux 6.16.
 
 pub mod fsync;
+pub mod nfs;
 pub mod o_sync;
 pub mod sync_file_range;

@@ -75,6 +75,9 @@ fn flush_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         unreachable!("only these have steps to write")
     };
     let (file, calls) = (*task.file(), (from, task.end, task.piece.0));
+    if cx.nfs.get_mut(file.device).is_some() {
+        return commit_step(cx, operation);
+    }
     if cx.ext4.journal(file.device).is_some() {
         cx.ext4.note_write(cx.now, &file, task.end);
         return commit_step(cx, operation);
@@ -111,7 +114,7 @@ fn next_step(cx: &mut Context<'_>, operation: OperationId) -> Next {
 
 /// True if the calls of several can be one step: nobody waits for them, or they wait for nothing that others wait for, too.
 fn is_alone(cx: &mut Context<'_>, file: &FileView, waits: bool) -> bool {
-    let has_journal = cx.ext4.journal(file.device).is_some();
+    let has_journal = cx.ext4.journal(file.device).is_some() || cx.nfs.get_mut(file.device).is_some();
     let is_submitted_to = cx.flushers.is_submitted_to(cx.write_back, cx.block, file.device.0 as usize);
     !waits || !(has_journal || is_submitted_to)
 }

@@ -40,6 +40,8 @@ pub enum Kind {
         /// The blocks that are read for it then.
         reads: MetadataReads,
     },
+    /// Waits for the attributes of a file of another host.
+    Getattr,
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
         files: u32,

@@ -1,0 +1,219 @@
+//! Takes the calls of clients to servers: sends them, has the server's policy do them, and brings the replies back.
+//!
+//! Source: `net/sunrpc/svc.c, svc_xprt.c`, `fs/nfsd/vfs.c: nfsd_vfs_write, nfsd_commit`, Linux 6.16. A server has threads, each of which does one call
+//! at a time; others wait, first come, first served. A thread is an operation of its own to the policy of the server, so it is throttled like any
+//! writer. With the export option `async` a reply does not wait for the disk.
+//!
+//! Left out: lost messages and retransmission, authentication, the duplicate request cache.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::messages::{ConnectionId, Recipient};
+use super::run::Engine;
+use crate::error::SimulationError;
+use crate::flow::Network;
+use crate::fs::Located;
+use crate::machine::{Export, MountSource};
+use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
+use crate::units::{Bytes, Nanos};
+
+/// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
+const HEADER: Bytes = Bytes(200);
+
+/// The bit of the operations of a server's threads.
+const THREAD: u32 = OperationId::OF_NO_PROCESS | 1 << 29;
+
+/// The two directions between a client and the server of one of its mounts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mounted {
+    pub to_server: ConnectionId,
+    pub to_client: ConnectionId,
+    pub server: u32,
+}
+
+/// A call under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    client: u32,
+    rpc: Rpc,
+    sent: Nanos,
+    arrived: Nanos,
+    replied: Nanos,
+}
+
+/// The threads of a server, and the calls that wait for one.
+#[derive(Debug, Default)]
+pub(super) struct Service {
+    /// The call of each thread.
+    threads: Vec<Option<u32>>,
+    waiting: VecDeque<u32>,
+}
+
+/// All calls under way, and the servers that do them.
+#[derive(Debug, Default)]
+pub(super) struct Rpcs {
+    /// The connections of each mount of each host, if that is another host's.
+    pub(super) mounts: Vec<Vec<Option<Mounted>>>,
+    calls: Vec<Option<UnderWay>>,
+    free: Vec<u32>,
+    services: Vec<Service>,
+    /// How often each client has changed each file.
+    own_changes: FxHashMap<(u32, FileId), u64>,
+}
+
+impl Rpcs {
+    /// Servers of so many threads each.
+    pub(super) fn new(threads: impl Iterator<Item = u32>) -> Self {
+        let service = |threads| Service { threads: vec![None; threads as usize], ..Service::default() };
+        Self { services: threads.map(service).collect(), ..Self::default() }
+    }
+
+    /// The thread of a server that has an operation, if it is one of those.
+    pub(super) fn thread_of(operation: OperationId) -> Option<u32> {
+        let is_thread = operation != OperationId::NOBODY && operation.0 & THREAD == THREAD;
+        is_thread.then_some(operation.0 & !THREAD)
+    }
+
+    fn add(&mut self, call: UnderWay) -> u32 {
+        let at = self.free.pop().unwrap_or(self.calls.len() as u32);
+        if at as usize == self.calls.len() {
+            self.calls.push(None);
+        }
+        self.calls[at as usize] = Some(call);
+        at
+    }
+
+    fn get_mut(&mut self, call: u32) -> &mut UnderWay {
+        self.calls[call as usize].as_mut().expect("only calls under way are looked up")
+    }
+}
+
+impl<N: Network> Engine<'_, N> {
+    /// Sends a call of a client to the server of its mount.
+    pub(super) fn send_call(&mut self, client: u32, rpc: Rpc) {
+        let mounted = self.mounted(client, rpc.mount);
+        let now = self.now;
+        let call = self.rpcs.add(UnderWay { client, rpc, sent: now, arrived: now, replied: now });
+        let (data, _) = rpc.procedure.data();
+        self.send_message(mounted.to_server, HEADER + data, Recipient::Server(call));
+    }
+
+    fn mounted(&self, client: u32, mount: u32) -> Mounted {
+        self.rpcs.mounts[client as usize][mount as usize].expect("calls go to servers of mounts")
+    }
+
+    /// A call has arrived at its server: a thread that is free takes it.
+    pub(super) fn call_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
+        let now = self.now;
+        let under_way = self.rpcs.get_mut(call);
+        under_way.arrived = now;
+        let (client, mount) = (under_way.client, under_way.rpc.mount);
+        let server = self.mounted(client, mount).server;
+        let service = &mut self.rpcs.services[server as usize];
+        match service.threads.iter().position(Option::is_none) {
+            Some(thread) => {
+                service.threads[thread] = Some(call);
+                self.do_call(server, thread as u32, call)
+            }
+            None => {
+                service.waiting.push_back(call);
+                Ok(())
+            }
+        }
+    }
+
+    /// A thread of a server does a call.
+    fn do_call(&mut self, server: u32, thread: u32, call: u32) -> Result<(), SimulationError> {
+        let UnderWay { client, rpc, .. } = *self.rpcs.get_mut(call);
+        match self.call_of(server, &rpc) {
+            Some(call) => {
+                if matches!(rpc.procedure, Procedure::Write { .. }) {
+                    self.namespace.changed(rpc.file);
+                    *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
+                }
+                self.request(server, &Request { operation: OperationId(THREAD | thread), call })
+            }
+            None => self.call_done(server, thread),
+        }
+    }
+
+    /// What the policy of a server does for a call; nothing if the reply does not wait for it.
+    fn call_of(&self, server: u32, rpc: &Rpc) -> Option<Call> {
+        let file = self.view_of_server(rpc);
+        let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
+        let is_async = mount.export == Export::Async;
+        match rpc.procedure {
+            Procedure::Read { offset, bytes } => {
+                let bytes = bytes.min(file.size.saturating_sub(Bytes(offset)));
+                let call = Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece: bytes };
+                (bytes > Bytes::ZERO).then_some(call)
+            }
+            Procedure::Write { offset, bytes, stable: true } if !is_async => {
+                Some(Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data })
+            }
+            Procedure::Write { offset, bytes, .. } => {
+                let through = self.namespace.writes_through(rpc.file);
+                Some(Call::Write { file, offset, bytes, through, dontcache: false, piece: bytes })
+            }
+            Procedure::Commit if is_async => None,
+            Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::Data }),
+            Procedure::Getattr => None,
+        }
+    }
+
+    fn view_of_server(&self, rpc: &Rpc) -> FileView {
+        let (host, mount) = self.namespace.home_mount(rpc.file);
+        self.view(host, Located { file: rpc.file, mount })
+    }
+
+    /// A thread of a server has done its call: it replies, and takes the next.
+    pub(super) fn call_done(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
+        let (now, service) = (self.now, &mut self.rpcs.services[server as usize]);
+        let call = service.threads[thread as usize].take().expect("it has a call");
+        let next = service.waiting.pop_front();
+        service.threads[thread as usize] = next;
+        let under_way = self.rpcs.get_mut(call);
+        under_way.replied = now;
+        let (client, rpc) = (under_way.client, under_way.rpc);
+        let mounted = self.mounted(client, rpc.mount);
+        let (_, data) = rpc.procedure.data();
+        self.send_message(mounted.to_client, HEADER + data, Recipient::Client(call));
+        next.map_or(Ok(()), |next| self.do_call(server, thread, next))
+    }
+
+    /// The reply to a call has arrived at the client.
+    pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
+        let UnderWay { client, rpc, sent, arrived, replied } =
+            self.rpcs.calls[call as usize].take().expect("a reply answers a call");
+        self.rpcs.free.push(call);
+        let now = self.now;
+        let server = replied - arrived;
+        let own = self.rpcs.own_changes.get(&(client, rpc.file)).copied().unwrap_or_default();
+        let change = self.namespace.change(rpc.file) - own;
+        let reply = Reply { xid: rpc.xid, network: now - sent - server, server, change };
+        self.with_policy(client, |policy, actions| policy.replied(now, &reply, actions))
+    }
+
+    /// Opens the connections of all mounts of other hosts.
+    pub(super) fn connect_mounts(&mut self) {
+        for host in &self.scenario.machine.hosts {
+            let mounts = host.mounts.iter().map(|mount| {
+                let MountSource::Nfs { server, link, .. } = mount.source else { return None };
+                let (path, latency) = (self.links[link], self.scenario.machine.links[link].latency);
+                let mut connect = || self.messages.connect(path, latency, None);
+                Some(Mounted { to_server: connect(), to_client: connect(), server: server as u32 })
+            });
+            let mounts = mounts.collect();
+            self.rpcs.mounts.push(mounts);
+        }
+        // A server's threads read a file through one open file (`fs/nfsd/filecache.c`).
+        for server in self.rpcs.mounts.iter().flatten().flatten().map(|mounted| mounted.server as usize) {
+            for thread in 1..self.rpcs.services[server].threads.len() as u32 {
+                let policy = &mut self.hosts[server].policy;
+                policy.share_files(OperationId(THREAD | thread), OperationId(THREAD));
+            }
+        }
+    }
+}

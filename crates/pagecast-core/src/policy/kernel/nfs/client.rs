@@ -1,0 +1,265 @@
+//! Keeps the calls of one mount: those on their way, those that wait for a slot, and what each is for.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::block::RequestId;
+use crate::machine::NfsOptions;
+use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::nfs::inode::{Inode, Written};
+use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::{Actions, FileId, OperationId, Procedure, Reply, Rpc};
+use crate::result::{Part, Parts};
+use crate::units::{Bytes, Nanos};
+
+/// What a call is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Bytes that an operation reads.
+    Read(OperationId),
+    /// Bytes that an operation writes past the cache.
+    Direct(OperationId),
+    /// A unit of write-back, with the number of its pass.
+    Write { id: RequestId, pass: u64, is_stable: bool },
+    /// Pages that are to be durable.
+    Commit(Vec<Written>),
+    /// The attributes of a file, for an operation.
+    Getattr(OperationId),
+}
+
+/// The end of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The operation has all bytes that it has asked for.
+    Operation(OperationId),
+    /// More calls of the operation are on their way.
+    Part,
+    /// A unit of write-back has been written, and is durable or not.
+    Written { id: RequestId, file: FileId, is_stable: bool },
+    /// These pages are durable; the operations go on.
+    Committed { file: FileId, pages: Vec<Written>, waiters: Vec<OperationId> },
+    /// The attributes of a file have come for an operation. True if others have changed it.
+    Attributes { operation: OperationId, file: FileId, is_changed: bool },
+}
+
+/// The client of a mount; see the module.
+pub struct Client {
+    mount: u32,
+    pub options: NfsOptions,
+    calls: FxHashMap<u64, (FileId, Purpose)>,
+    /// Calls that wait for a slot.
+    waiting: VecDeque<Rpc>,
+    on_their_way: u32,
+    /// How many calls of each operation have no reply.
+    left: FxHashMap<OperationId, u32>,
+    inodes: FxHashMap<FileId, Inode>,
+    /// The number of the last call.
+    xid: u64,
+    /// The times of the last reply: of the network and of the server.
+    last: (Nanos, Nanos),
+}
+
+impl Client {
+    /// The client of a mount without a call.
+    pub fn new(mount: u32, options: NfsOptions) -> Self {
+        Self {
+            mount,
+            options,
+            calls: FxHashMap::default(),
+            waiting: VecDeque::new(),
+            on_their_way: 0,
+            left: FxHashMap::default(),
+            inodes: FxHashMap::default(),
+            xid: u64::from(mount) << 48,
+            last: (Nanos::ZERO, Nanos::ZERO),
+        }
+    }
+
+    /// True if a call of this number has no reply.
+    pub fn has_sent(&self, xid: u64) -> bool {
+        self.calls.contains_key(&xid)
+    }
+
+    /// True if no call is under way.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Divides a time as that of the last reply.
+    pub fn parts_of(&self, time: Nanos) -> Parts {
+        let (network, server) = self.last;
+        let all = u128::from(network.0) + u128::from(server.0);
+        let of_server = u128::from(time.0) * u128::from(server.0);
+        let of_server = Nanos(of_server.checked_div(all).unwrap_or(0) as u64);
+        let mut parts = Parts::of(Part::Server, of_server);
+        parts.add(Part::Network, time - of_server);
+        parts
+    }
+
+    /// Reads bytes of a file for an operation.
+    pub fn read(
+        &mut self,
+        operation: OperationId,
+        file: FileId,
+        (offset, bytes): (u64, Bytes),
+        out: &mut Actions,
+    ) {
+        for (offset, bytes) in pieces(offset, bytes, self.options.rsize) {
+            *self.left.entry(operation).or_default() += 1;
+            let procedure = Procedure::Read { offset, bytes };
+            self.call((operation, file), procedure, Purpose::Read(operation), out);
+        }
+    }
+
+    /// Writes bytes of a file past the cache for an operation: durable at once if one call has all of them.
+    pub fn write_direct(
+        &mut self,
+        operation: OperationId,
+        file: FileId,
+        (offset, bytes): (u64, Bytes),
+        out: &mut Actions,
+    ) {
+        let stable = bytes <= self.options.wsize;
+        for (offset, bytes) in pieces(offset, bytes, self.options.wsize) {
+            *self.left.entry(operation).or_default() += 1;
+            let procedure = Procedure::Write { offset, bytes, stable };
+            self.call((operation, file), procedure, Purpose::Direct(operation), out);
+        }
+    }
+
+    /// Commits what an operation has written past the cache; false if that is durable.
+    pub fn commit_direct(
+        &mut self,
+        operation: OperationId,
+        file: FileId,
+        bytes: Bytes,
+        out: &mut Actions,
+    ) -> bool {
+        let is_stable = bytes <= self.options.wsize;
+        if !is_stable {
+            *self.left.entry(operation).or_default() += 1;
+            self.call((operation, file), Procedure::Commit, Purpose::Direct(operation), out);
+        }
+        !is_stable
+    }
+
+    /// Asks for the attributes of a file for an operation.
+    pub fn getattr(&mut self, operation: OperationId, file: FileId, out: &mut Actions) {
+        self.call((operation, file), Procedure::Getattr, Purpose::Getattr(operation), out);
+    }
+
+    /// Sends the units of the mount's queue that have not been sent.
+    ///
+    /// A pass over a file that somebody waits for and that is one WRITE is durable at once, unless other pages of the file are to be committed
+    /// (`fs/nfs/pagelist.c: nfs_generic_pg_pgios`, FLUSH_COND_STABLE).
+    pub fn send_units(&mut self, now: Nanos, queue: &mut Queue, out: &mut Actions) {
+        while let Some((id, unit)) = queue.send(now) {
+            let file = unit.file.expect("an NFS client has no log");
+            let (bytes, ends_pass) = (Bytes(unit.end - unit.start), unit.ends_pass);
+            let offset = unit.start;
+            let inode = self.inodes.entry(file).or_default();
+            let is_stable = ends_pass && !unit.is_of_flusher && inode.is_clean();
+            let pass = inode.send();
+            if ends_pass {
+                inode.end_pass();
+            }
+            let procedure = Procedure::Write { offset, bytes, stable: is_stable };
+            let purpose = Purpose::Write { id, pass, is_stable };
+            self.call((OperationId::NOBODY, file), procedure, purpose, out);
+        }
+        for file in queue.take_ended_passes() {
+            if self.inodes.get_mut(&file).is_some_and(Inode::end_pass) {
+                self.commit(file, out);
+            }
+        }
+    }
+
+    /// Lets an operation wait until nothing of a file is to be committed; false if nothing is.
+    pub fn wait_for_commit(&mut self, file: FileId, operation: OperationId, out: &mut Actions) -> bool {
+        self.commit(file, out);
+        let Some(inode) = self.inodes.get_mut(&file) else { return false };
+        inode.wait(operation)
+    }
+
+    /// Sends a COMMIT of a file if pages of it are unstable.
+    fn commit(&mut self, file: FileId, out: &mut Actions) {
+        let Some(pages) = self.inodes.get_mut(&file).and_then(Inode::take_unstable) else { return };
+        self.call((OperationId::NOBODY, file), Procedure::Commit, Purpose::Commit(pages), out);
+    }
+
+    /// Sends a call, or lets it wait for a slot.
+    fn call(
+        &mut self,
+        (operation, file): (OperationId, FileId),
+        procedure: Procedure,
+        purpose: Purpose,
+        out: &mut Actions,
+    ) {
+        self.xid += 1;
+        let rpc = Rpc { xid: self.xid, mount: self.mount, operation, file, procedure };
+        self.calls.insert(self.xid, (file, purpose));
+        if self.on_their_way < self.options.slots {
+            self.on_their_way += 1;
+            out.send(rpc);
+        } else {
+            self.waiting.push_back(rpc);
+        }
+    }
+
+    /// Takes a reply. `written` says of a unit of write-back which pages it had.
+    pub fn replied(
+        &mut self,
+        reply: &Reply,
+        written: impl FnOnce(RequestId) -> (WbId, u64, u64),
+        out: &mut Actions,
+    ) -> Ended {
+        let (file, purpose) = self.calls.remove(&reply.xid).expect("a reply answers a call");
+        self.last = (reply.network, reply.server);
+        match self.waiting.pop_front() {
+            Some(next) => out.send(next),
+            None => self.on_their_way -= 1,
+        }
+        match purpose {
+            Purpose::Read(operation) | Purpose::Direct(operation) => {
+                let left = self.left.get_mut(&operation).expect("it has calls on their way");
+                *left -= 1;
+                if *left > 0 {
+                    return Ended::Part;
+                }
+                self.left.remove(&operation);
+                Ended::Operation(operation)
+            }
+            Purpose::Write { id, pass, is_stable } => {
+                let (wb, start, end) = written(id);
+                let inode = self.inodes.get_mut(&file).expect("a WRITE is of an inode");
+                let pages = (!is_stable).then_some(Written { wb, start, end });
+                if inode.written(pass, pages) {
+                    self.commit(file, out);
+                }
+                Ended::Written { id, file, is_stable }
+            }
+            Purpose::Commit(pages) => {
+                let inode = self.inodes.get_mut(&file).expect("a COMMIT is of an inode");
+                let waiters = inode.committed();
+                Ended::Committed { file, pages, waiters }
+            }
+            Purpose::Getattr(operation) => {
+                let inode = self.inodes.entry(file).or_default();
+                let is_changed = std::mem::replace(&mut inode.change, reply.change) != reply.change;
+                Ended::Attributes { operation, file, is_changed }
+            }
+        }
+    }
+}
+
+/// The parts of a range of so many bytes at most, each but the first beginning at a multiple of `most`.
+fn pieces(offset: u64, bytes: Bytes, most: Bytes) -> impl Iterator<Item = (u64, Bytes)> {
+    let end = offset + bytes.0;
+    let next = move |&(at, len): &(u64, Bytes)| {
+        let at = at + len.0;
+        (at < end).then(|| (at, Bytes(most.0.min(end - at))))
+    };
+    let first = (bytes > Bytes::ZERO).then(|| (offset, Bytes(most.0.min(bytes.0))));
+    std::iter::successors(first, next)
+}

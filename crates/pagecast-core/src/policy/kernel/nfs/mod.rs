@@ -1,0 +1,67 @@
+//! Sends the calls of an NFS client: its mounts are devices whose requests are calls to their servers.
+//!
+//! Source: `fs/nfs/write.c, read.c, pagelist.c, inode.c`, `net/sunrpc/xprt.c`, Linux 6.16. Pages, limits, read-ahead and flushers are those of all devices;
+//! here is what becomes of a unit of write-back, a window of read-ahead and a call that waits for the server.
+//!
+//! - A WRITE has up to `wsize` bytes, a READ up to `rsize`. As many calls are on their way as there are slots.
+//! - WRITEs are unstable: their pages count as under writeback until a COMMIT of the file has been answered (`inode`).
+//!
+//! Left out: delegations, locks, LOOKUP and ACCESS, layouts (pNFS), fs-cache, retransmission.
+
+pub mod client;
+pub mod inode;
+
+use std::sync::Arc;
+
+use self::client::Client;
+use crate::policy::kernel::config::Config;
+use crate::policy::{DeviceId, FileView};
+use crate::result::{Part, Parts};
+use crate::units::Nanos;
+
+/// The clients of a host, one for each mount of another host's directory.
+pub struct Nfs {
+    each: Vec<Option<Client>>,
+    disks: usize,
+}
+
+impl Nfs {
+    /// Those of a host.
+    pub fn new(config: &Arc<Config>) -> Self {
+        let host = &config.host;
+        let client =
+            |mount: usize| config.nfs_options(mount).map(|options| Client::new(mount as u32, options));
+        Self { each: (0..host.mounts.len()).map(client).collect(), disks: host.disks.len() }
+    }
+
+    /// The client of a device, if it is a mount of another host's directory.
+    pub fn get_mut(&mut self, device: DeviceId) -> Option<&mut Client> {
+        let mount = (device.0 as usize).checked_sub(self.disks)?;
+        self.each.get_mut(mount)?.as_mut()
+    }
+
+    /// The client that has sent a call, with the device.
+    pub fn of_call(&mut self, xid: u64) -> Option<(DeviceId, &mut Client)> {
+        let disks = self.disks;
+        let clients = self.each.iter_mut().enumerate();
+        let mut sent = clients.filter_map(|(mount, client)| {
+            let device = DeviceId((disks + mount) as u32);
+            client.as_mut().filter(|client| client.has_sent(xid)).map(|client| (device, client))
+        });
+        sent.next()
+    }
+
+    /// True if no call is on its way and nothing waits to be committed.
+    pub fn is_idle(&self) -> bool {
+        self.each.iter().flatten().all(Client::is_idle)
+    }
+
+    /// Divides a time that a task has waited for a file between the network and the server, or charges it to `part` if the file is here.
+    pub fn parts_of_wait(&self, file: Option<&FileView>, part: Part, time: Nanos) -> Parts {
+        let mount = file.and_then(|file| (file.device.0 as usize).checked_sub(self.disks));
+        match mount.and_then(|mount| self.each.get(mount)?.as_ref()) {
+            Some(client) => client.parts_of(time),
+            None => Parts::of(part, time),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Opens and closes files of another host, whose pages are as fresh as its answer, and makes them durable there.
+//!
+//! Source: `fs/nfs/file.c: nfs_file_flush, nfs_file_fsync`, `fs/nfs/inode.c: nfs_open, __nfs_revalidate_mapping`, Linux 6.16: close-to-open. An open asks for
+//! the attributes of the file; if others have changed it, its pages leave. A close writes all of it and waits.
+//!
+//! Left out: the time for which attributes are believed (`ac`), delegations.
+
+use crate::policy::kernel::fs_writeback::flusher::WHOLE;
+use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::sync::fsync::make_durable;
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
+use crate::policy::kernel::tasks::task::Task;
+use crate::policy::{FileId, FileView, Integrity, OperationId, Outcome};
+use crate::units::Bytes;
+
+/// Opens a file, or looks at it.
+pub fn nfs_open(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
+    let nothing = (0, Bytes::ZERO, Bytes::ZERO);
+    cx.tasks.insert(operation, Task::new(Kind::Getattr, Some(file), nothing, cx.now));
+}
+
+/// Asks for the attributes of a file and waits.
+pub fn step_getattr(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let file = *task.file();
+    if task.stage == Stage::Durable {
+        let waited = cx.nfs.parts_of_wait(Some(&file), crate::result::Part::DeviceRead, cx.now - task.since);
+        task.outcome.parts.add_all(&waited);
+        return Next::Done;
+    }
+    (task.stage, task.since) = (Stage::Durable, cx.now);
+    cx.nfs.get_mut(file.device).expect("the file is another host's").getattr(operation, file.id, cx.out);
+    Next::Wait
+}
+
+/// Drops the pages of a file that others have changed.
+pub fn invalidate_mapping(cx: &mut Context<'_>, file: FileId) {
+    cx.pages.invalidate_inode_pages2_range(file, 0, u64::MAX);
+}
+
+/// `nfs_file_flush`: writes all of a file that is closed, and waits until the server has it on its disk.
+pub fn nfs_file_flush(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
+    if cx.config.nfs_options_of(&file).is_none() {
+        return cx.out.done(operation, Outcome::default());
+    }
+    make_durable(cx, operation, (file, WHOLE), Integrity::Data);
+}
+
+/// `nfs_commit_inode`: waits until nothing of a task's file is to be committed.
+pub fn nfs_commit_inode(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let file = *task.file();
+    (task.stage, task.since, task.busy_until) = (Stage::Durable, cx.now, None);
+    let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
+    if client.wait_for_commit(file.id, operation, cx.out) { Next::Wait } else { Next::Step }
+}
