@@ -15,7 +15,7 @@ use super::run::Engine;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::machine::{Export, MountSource};
+use crate::machine::{Export, FileSystem, MountSource};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
 use crate::units::{Bytes, Nanos};
 
@@ -177,10 +177,23 @@ impl<N: Network> Engine<'_, N> {
         let under_way = self.rpcs.get_mut(call);
         under_way.replied = now;
         let (client, rpc) = (under_way.client, under_way.rpc);
+        self.note_change_of_inode(&rpc);
         let mounted = self.mounted(client, rpc.mount);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |next| self.do_call(server, thread, next))
+    }
+
+    /// XFS counts a change whenever it logs the core of an inode, and does so when the size on the disk follows what has been written
+    /// (`fs/xfs/libxfs/xfs_trans_inode.c: xfs_trans_log_inode`, `fs/xfs/xfs_aops.c: xfs_setfilesize`, Linux 6.16). To a client that looks like a
+    /// change by others.
+    fn note_change_of_inode(&mut self, rpc: &Rpc) {
+        let is_durable = matches!(rpc.procedure, Procedure::Commit | Procedure::Write { stable: true, .. });
+        let (host, mount) = self.namespace.home_mount(rpc.file);
+        let mount = &self.scenario.machine.hosts[host].mounts[mount as usize];
+        if is_durable && mount.file_system == FileSystem::Xfs {
+            self.namespace.changed(rpc.file);
+        }
     }
 
     /// The reply to a call has arrived at the client.
