@@ -1,4 +1,4 @@
-//! Other hosts' files under the data-block model: a request, then chunks that go through three overlapping stages.
+//! Other hosts' files under the data-block model: a request, then chunks that go through three overlapping stages. Of both models: memory of readers.
 //!
 //! On [`HOSTS`] the stages of a chunk of 100 MB take 1 s at the server's disk (0.1 s from its cache), 0.25 s on the link
 //! and 0.1 s into the client's memory; a message of 1 kB takes 2.56 us.
@@ -186,7 +186,11 @@ fn what_a_fresh_read_from_another_host_takes_is_not_left_for_the_cache() {
         let case = on(HOSTS).file("/remote/f", "8 GB").process("p", &[FRESH, READ]);
         let run = case.run(model);
         assert!(run.file("/remote/f").1 <= most, "{model} has {:?} cached", run.file("/remote/f"));
-        assert_eq!(run.sources("p", 1).0, 0, "{model}: it is not all there, so the server is asked for it");
+        let cached = run.sources("p", 1).0;
+        assert!(
+            cached < MB,
+            "{model} reads {cached} B of the cache, and asks the server for what is not there"
+        );
     }
 }
 

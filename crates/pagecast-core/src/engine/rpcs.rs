@@ -6,89 +6,18 @@
 //!
 //! Left out: lost messages and retransmission, authentication, the duplicate request cache.
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
-use super::messages::{ConnectionId, Recipient};
+use super::connections::Recipient;
 use super::run::Engine;
+use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Located;
 use crate::machine::{Export, FileSystem, MountSource};
-use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
-use crate::units::{Bytes, Nanos};
+use crate::policy::{Call, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
+use crate::units::Bytes;
 
 /// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
 const HEADER: Bytes = Bytes(200);
-
-/// The bit of the operations of a server's threads.
-const THREAD: u32 = OperationId::OF_NO_PROCESS | 1 << 29;
-
-/// The two directions between a client and the server of one of its mounts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mounted {
-    pub to_server: ConnectionId,
-    pub to_client: ConnectionId,
-    pub server: u32,
-}
-
-/// A call under way.
-#[derive(Clone, Copy, Debug)]
-struct UnderWay {
-    client: u32,
-    rpc: Rpc,
-    sent: Nanos,
-    arrived: Nanos,
-    replied: Nanos,
-}
-
-/// The threads of a server, and the calls that wait for one.
-#[derive(Debug, Default)]
-pub(super) struct Service {
-    /// The call of each thread.
-    threads: Vec<Option<u32>>,
-    waiting: VecDeque<u32>,
-}
-
-/// All calls under way, and the servers that do them.
-#[derive(Debug, Default)]
-pub(super) struct Rpcs {
-    /// The connections of each mount of each host, if that is another host's.
-    pub(super) mounts: Vec<Vec<Option<Mounted>>>,
-    calls: Vec<Option<UnderWay>>,
-    free: Vec<u32>,
-    services: Vec<Service>,
-    /// How often each client has changed each file.
-    own_changes: FxHashMap<(u32, FileId), u64>,
-}
-
-impl Rpcs {
-    /// Servers of so many threads each.
-    pub(super) fn new(threads: impl Iterator<Item = u32>) -> Self {
-        let service = |threads| Service { threads: vec![None; threads as usize], ..Service::default() };
-        Self { services: threads.map(service).collect(), ..Self::default() }
-    }
-
-    /// The thread of a server that has an operation, if it is one of those.
-    pub(super) fn thread_of(operation: OperationId) -> Option<u32> {
-        let is_thread = operation != OperationId::NOBODY && operation.0 & THREAD == THREAD;
-        is_thread.then_some(operation.0 & !THREAD)
-    }
-
-    fn add(&mut self, call: UnderWay) -> u32 {
-        let at = self.free.pop().unwrap_or(self.calls.len() as u32);
-        if at as usize == self.calls.len() {
-            self.calls.push(None);
-        }
-        self.calls[at as usize] = Some(call);
-        at
-    }
-
-    fn get_mut(&mut self, call: u32) -> &mut UnderWay {
-        self.calls[call as usize].as_mut().expect("only calls under way are looked up")
-    }
-}
 
 impl<N: Network> Engine<'_, N> {
     /// Sends a call of a client to the server of its mount.
@@ -198,9 +127,7 @@ impl<N: Network> Engine<'_, N> {
 
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
-        let UnderWay { client, rpc, sent, arrived, replied } =
-            self.rpcs.calls[call as usize].take().expect("a reply answers a call");
-        self.rpcs.free.push(call);
+        let UnderWay { client, rpc, sent, arrived, replied } = self.rpcs.remove(call);
         let now = self.now;
         let server = replied - arrived;
         let own = self.rpcs.own_changes.get(&(client, rpc.file)).copied().unwrap_or_default();
@@ -215,7 +142,7 @@ impl<N: Network> Engine<'_, N> {
             let mounts = host.mounts.iter().map(|mount| {
                 let MountSource::Nfs { server, link, .. } = mount.source else { return None };
                 let (path, latency) = (self.links[link], self.scenario.machine.links[link].latency);
-                let mut connect = || self.messages.connect(path, latency, None);
+                let mut connect = || self.connections.connect(path, latency, None);
                 Some(Mounted { to_server: connect(), to_client: connect(), server: server as u32 })
             });
             let mounts = mounts.collect();

@@ -18,12 +18,12 @@ use crate::units::Nanos;
 use crate::workload::{Beside, IoPriority};
 
 use super::agenda::Agenda;
+use super::connections::Connections;
 use super::disks::Disks;
-use super::messages::Messages;
 use super::recorder::Recorder;
-use super::rpcs::Rpcs;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
+use super::services::Rpcs;
 use super::settings::Settings;
 use super::slots::Scheduler;
 use super::uneven::{Uneven, Weights};
@@ -157,7 +157,7 @@ impl<'a, N: Network> Engine<'a, N> {
             called: Vec::new(),
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
-            messages: Messages::default(),
+            connections: Connections::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             actions: Actions::default(),
             owners: Vec::new(),

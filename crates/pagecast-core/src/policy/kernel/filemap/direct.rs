@@ -18,6 +18,7 @@ use crate::policy::kernel::model::run::start_request;
 use crate::policy::kernel::nfs::client::Client;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, Integrity, OperationId, Request};
@@ -133,8 +134,14 @@ fn end_requests(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
     let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - task.since);
     task.outcome.parts.add_all(&waited);
-    task.position = task.end.min(task.position + step);
+    let end = task.end.min(task.position + step);
+    let moved = end - std::mem::replace(&mut task.position, end);
     task.stage = Stage::Pages;
+    if task.takes_anonymous() {
+        let (home, memcg) = (cx.pages.placement.node(task.thread(operation)), task.memcg);
+        let owner = task.kind.owner(operation);
+        cx.pages.take_anonymous(Taker { home, memcg }, moved, owner);
+    }
     Next::Step
 }
 

@@ -195,6 +195,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
         cx.pages.note_folios(&file, (start, to), 1 << order);
     }
     cx.readers.streams.insert(key, Stream { window, order, passed: None, ..stream });
+    cx.tasks.get_mut(operation).expect("it is there").note_ahead((start, to));
     read_ahead(cx, operation, &file, (start, to), 0, least);
     missing
 }
@@ -253,6 +254,7 @@ pub fn send_ahead(cx: &mut Context<'_>, operation: OperationId) {
     let Some(task) = cx.tasks.get_mut(operation).filter(|task| task.is_at_device) else { return };
     let Some(ahead) = task.shape.ahead.take() else { return };
     let (start, file, thread) = (task.position + task.shape.bytes, *task.file(), task.thread(operation));
+    task.note_ahead((start, ahead.end));
     read_ahead(cx, thread, &file, (start, ahead.end), 0, 0.0);
 }
 
