@@ -53,6 +53,7 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
             if filemap_write_and_wait_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
         }
         (Stage::Blocks, _) => end_requests(cx, operation),
+        (Stage::Durable, _) => end_calls(cx, operation),
         (_, Some(_)) => send(cx, operation),
         (_, None) => next_calls(cx, operation),
     }
@@ -127,8 +128,21 @@ fn send(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Wait
 }
 
-/// Goes on when the requests of a call are complete.
+/// Goes on when the requests of a call are complete: to a COMMIT, if a server has written what its disk has not.
 fn end_requests(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = &cx.tasks[operation];
+    let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
+    let (file, bytes) = (*task.file(), Bytes(step.min(task.end - task.position)));
+    let client = cx.nfs.get_mut(file.device).filter(|_| past.is_write());
+    if client.is_some_and(|client| client.commit_direct(operation, file.id, bytes, cx.out)) {
+        cx.tasks.get_mut(operation).expect("it is there").stage = Stage::Durable;
+        return Next::Wait;
+    }
+    end_calls(cx, operation)
+}
+
+/// Ends the calls of a step: its bytes have moved, and are durable if they have to be.
+fn end_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };

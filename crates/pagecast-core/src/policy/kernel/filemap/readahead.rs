@@ -193,9 +193,9 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     let order = order_of_window(Some(stream.order), next.size);
     if missing > 0 {
         cx.pages.note_folios(&file, (start, to), 1 << order);
+        cx.tasks.get_mut(operation).expect("it is there").note_ahead((start, to));
     }
     cx.readers.streams.insert(key, Stream { window, order, passed: None, ..stream });
-    cx.tasks.get_mut(operation).expect("it is there").note_ahead((start, to));
     read_ahead(cx, operation, &file, (start, to), 0, least);
     missing
 }
