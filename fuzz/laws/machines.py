@@ -270,15 +270,34 @@ def journal(chance: Chance, machine: Table) -> None:
         drawn["journal_device"] = "d1"
 
 
+def remote(chance: Chance, directory: str) -> Table:
+    """Draw how a client mounts a directory of the server."""
+    drawn: Table = {"nfs": f"server:{directory}"}
+    if chance.sometimes():
+        drawn["write_mode"] = "through"
+    if chance.often():
+        drawn["options"] = {
+            "rsize": Size(chance.one_of(4, 64, 1024) << 10),
+            "wsize": Size(chance.one_of(4, 64, 1024) << 10),
+            "slots": chance.one_of(1, 4, 64),
+        }
+    return drawn
+
+
 def network(chance: Chance) -> Table:
     """Draw a server and one or two clients that mount what it exports, by a link each."""
     clients = [f"client{number}" for number in range(chance.randint(1, 2))]
     server = host(chance, has_cgroups=False)
+    if chance.often():
+        server["nfsd"] = {"threads": chance.one_of(1, 2, 8, 64)}
+    for exported in server["mount"].values():
+        if chance.sometimes():
+            exported["export"] = "async"
     hosts, links = {}, {}
     for client in clients:
         hosts[client] = host(chance, disks=1, has_cgroups=False)
         hosts[client]["mount"] |= {
-            f"/nfs{directory}": {"nfs": f"server:{directory}"} for directory in server["mount"]
+            f"/nfs{directory}": remote(chance, directory) for directory in server["mount"]
         }
         links[f"lan_{client}"] = {"between": [client, "server"], "rate": chance.rate(10 * MB, 5000 * MB)}
         if chance.often():

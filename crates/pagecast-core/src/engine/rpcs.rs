@@ -73,18 +73,23 @@ impl<N: Network> Engine<'_, N> {
         let file = self.view_of_server(rpc);
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
         let is_async = mount.export == Export::Async;
+        // A file may have been cut or removed while the call was on its way.
+        let there = |offset: u64, bytes: Bytes| bytes.min(file.size.saturating_sub(Bytes(offset)));
         match rpc.procedure {
             Procedure::Read { offset, bytes } => {
-                let bytes = bytes.min(file.size.saturating_sub(Bytes(offset)));
+                let bytes = there(offset, bytes);
                 let call = Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece: bytes };
                 (bytes > Bytes::ZERO).then_some(call)
             }
-            Procedure::Write { offset, bytes, stable: true } if !is_async => {
-                Some(Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data })
-            }
-            Procedure::Write { offset, bytes, .. } => {
-                let through = self.namespace.writes_through(rpc.file);
-                Some(Call::Write { file, offset, bytes, through, dontcache: false, piece: bytes })
+            Procedure::Write { offset, bytes, stable } => {
+                let bytes = there(offset, bytes);
+                let call = if stable && !is_async {
+                    Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data }
+                } else {
+                    let through = self.namespace.writes_through(rpc.file);
+                    Call::Write { file, offset, bytes, through, dontcache: false, piece: bytes }
+                };
+                (bytes > Bytes::ZERO).then_some(call)
             }
             Procedure::Commit if is_async => None,
             Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::Data }),
