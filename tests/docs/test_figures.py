@@ -19,7 +19,7 @@ def test_pages_show_the_figures_that_are_drawn() -> None:
 
 def test_each_page_of_a_kernel_file_opens_with_its_rules_and_has_a_figure() -> None:
     pages = sorted((DOCS / "concepts" / "kernel").glob("*.md"))
-    assert len(pages) == 11
+    assert len(pages) == 12
     for page in pages:
         opening = page.read_text().split("\n## ")[0]
         assert "\n**Rules.** " in opening, page.name
