@@ -74,15 +74,15 @@ impl<N: Network> Engine<'_, N> {
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
         let is_async = mount.export == Export::Async;
         // A file may have been cut or removed while the call was on its way.
-        let there = |offset: u64, bytes: Bytes| bytes.min(file.size.saturating_sub(Bytes(offset)));
+        let there = |end: Bytes, offset: u64, bytes: Bytes| bytes.min(end.saturating_sub(Bytes(offset)));
         match rpc.procedure {
             Procedure::Read { offset, bytes } => {
-                let bytes = there(offset, bytes);
+                let bytes = there(file.size, offset, bytes);
                 let call = Call::Read { file, offset, bytes, fresh: false, dontcache: false, piece: bytes };
                 (bytes > Bytes::ZERO).then_some(call)
             }
             Procedure::Write { offset, bytes, stable } => {
-                let bytes = there(offset, bytes);
+                let bytes = there(self.namespace.taken(rpc.file), offset, bytes);
                 let call = if stable && !is_async {
                     Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data }
                 } else {
