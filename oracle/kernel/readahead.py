@@ -61,6 +61,6 @@ def on_miss(page: int, request: int, last_page: int, cached_before: int, most: i
 
 
 def on_mark(stream: Stream, most: int) -> Window:
-    """The marked page of the last window is read: it is time for the next one."""
-    size = next_size(stream.size, most)
+    """The marked page of the last window is read: the next one is due, and no smaller (since Linux 6.12)."""
+    size = max(stream.size, next_size(stream.size, most))
     return Window(stream.end, size, size)

@@ -16,7 +16,7 @@ MISSING: Final = {
     "Schedulers": {"elevator"},
     "directories": {"readdir", "getdents"},
     "Nested cgroups": {"high", "low", "parent"},
-    "NFS": {"actimeo", "rsize", "wsize"},
+    "NFS": {"actimeo", "noac", "delegations"},
 }
 """What README says is not modelled, and the keys by which a scenario would have it."""
 

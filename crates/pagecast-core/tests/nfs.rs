@@ -446,6 +446,32 @@ fn a_client_reads_again_what_another_has_changed() {
     };
     let (open, write) = ("open = '/far/f'", "write = '/far/f', offset = '0 B', size = '4096 B'");
     assert_eq!(read_after(&[]), (20 * MB, 0));
-    assert_eq!(read_after(&[open, write]), (20 * MB, 0), "the other one has not closed it");
+    assert_eq!(read_after(&[open, write, "sleep = '9 s'"]), (20 * MB, 0), "the other one has not closed it");
     assert_eq!(read_after(&[open, write, "close = '/far/f'"]), (0, 20 * MB));
+}
+
+/// `kernel/exit.c: exit_files`: what a process has left open is closed, and a close waits for the server.
+#[test]
+fn a_process_that_ends_closes_what_it_has_written() {
+    let run = on(HOSTS)
+        .process("p", &["write = '/remote/g', size = '80 MB'", "read = '/remote/g'"])
+        .process_with("q", "after = ['p']", &["read = '/remote/g'"])
+        .run("kernel");
+    assert_eq!(calls(&run)[1..3], [77, 1]);
+    assert_eq!(run.file("/remote/g").2, 0);
+    assert!(run.end("p", 2) > 1.0, "the link, then the disk");
+    assert_eq!(run.start("q", 0), run.end("p", 2));
+}
+
+#[test]
+fn what_has_been_closed_or_removed_is_not_closed_again() {
+    let write = "write = '/remote/g', size = '1 MB'";
+    for last in ["close = '/remote/g'", "unlink = '/remote/g'"] {
+        let run = on(HOSTS).process("p", &[write, last]).run("kernel");
+        assert_eq!(run.operations.end.len(), 2, "{last}");
+    }
+    let stream = ["fopen = '/remote/g', mode = 'w'", "fwrite = '/remote/g', size = '1 MB'"];
+    let run = on(HOSTS).process("p", &stream).run("kernel");
+    assert_eq!(run.operations.end.len(), 3, "the stream is closed at the end, and its file with it");
+    assert_eq!(run.file("/remote/g").2, 0);
 }

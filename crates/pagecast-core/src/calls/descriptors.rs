@@ -2,9 +2,12 @@
 //!
 //! Several numbers can stand for one open file (dup(2), fork(2)); they share its position.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::fs::Located;
+use crate::policy::FileId;
 use crate::workload::{Fd, OpenFlags};
 
 /// An open file (an "open file description" of POSIX).
@@ -24,6 +27,8 @@ pub(crate) struct Descriptors {
     open: Vec<OpenFile>,
     /// Places of `open` that are free.
     free: Vec<u32>,
+    /// Files of other hosts that have been written and not closed since, with their mounts.
+    unflushed: BTreeMap<FileId, u32>,
 }
 
 impl Descriptors {
@@ -73,6 +78,21 @@ impl Descriptors {
         self.numbers.clear();
         self.free.clear();
         self.open.drain(..).filter(|file| file.descriptors > 0).map(|file| file.located).collect()
+    }
+
+    /// Notes that a file of another host has been written.
+    pub(super) fn note_written(&mut self, located: Located) {
+        self.unflushed.insert(located.file, located.mount);
+    }
+
+    /// Notes that a file is closed.
+    pub(super) fn note_closed(&mut self, file: FileId) {
+        self.unflushed.remove(&file);
+    }
+
+    /// Takes a file of another host that has been written and not closed.
+    pub(super) fn take_unflushed(&mut self) -> Option<Located> {
+        self.unflushed.pop_first().map(|(file, mount)| Located { file, mount })
     }
 
     /// Sets the position of an open file.

@@ -85,13 +85,24 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(super) fn close(&mut self, fd: Fd, file: Located) -> Begun {
         match self.drop_descriptor(fd) {
             Some(removal) => Begun::on(file, removal),
-            None => Begun::on(file, self.flush_at_close(file)),
+            None => {
+                let flush = self.flush_at_close(file);
+                Begun::on(file, flush)
+            }
         }
     }
 
     /// What a close of a file waits for: the server, if another host keeps it.
-    pub(super) fn flush_at_close(&self, file: Located) -> Wants {
+    pub(crate) fn flush_at_close(&mut self, file: Located) -> Wants {
+        self.descriptors.note_closed(file.file);
         if self.asks_server(file) { Call::Close { file: self.view(file) }.into() } else { Wants::Nothing }
+    }
+
+    /// The next close of a process that ends, of a file that waits for its server; others take no time.
+    pub(crate) fn close_at_exit(&mut self) -> Option<Action> {
+        let located = std::iter::from_fn(|| self.descriptors.take_unflushed())
+            .find(|located| self.files.has_name(located.file))?;
+        Some(Action::Close { path: self.files.path_on(self.host, located) })
     }
 
     /// Gives an open file a second descriptor. One that is open already is closed.

@@ -147,7 +147,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
                 Some(fd) => self.close(fd, file),
                 None => {
                     self.task.set_flags(file.file, OpenFlags::default());
-                    Begun::on(file, self.flush_at_close(file))
+                    let flush = self.flush_at_close(file);
+                    Begun::on(file, flush)
                 }
             },
             Action::Seek { offset, .. } => {
@@ -306,6 +307,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         }
         if !flags.is_direct() {
             self.check_room(span.bytes, Bytes::ZERO)?;
+            if self.asks_server(located) {
+                self.descriptors.note_written(located);
+            }
         }
         self.files.begin_write(located.file, end);
         Ok(())
@@ -426,7 +430,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     }
 
     /// True if the task's policy asks the server of a file for what it does.
-    pub(super) fn asks_server(&self, located: Located) -> bool {
+    pub(crate) fn asks_server(&self, located: Located) -> bool {
         let mount = &self.machine().mounts[located.mount as usize];
         matches!(mount.source, MountSource::Nfs { .. }) && self.policy.remote() == Remote::Calls
     }

@@ -36,6 +36,8 @@ pub(super) enum Step {
     Processor(Nanos),
     /// System calls.
     Transfer(Transfer),
+    /// The close of a file of another host, which waits for the server.
+    Close,
 }
 
 impl Streaming {

@@ -53,6 +53,9 @@ impl<N: Network> Engine<'_, N> {
         self.plan_steps(at, &work);
         if call == LibraryCall::Close {
             self.forget_stream(at, located.file);
+            if self.caller(at).asks_server(located) {
+                self.streaming(at).steps.push_back(Step::Close);
+            }
         }
         self.go_on_with_stream(at)
     }
@@ -183,6 +186,12 @@ impl<N: Network> Engine<'_, N> {
                 Ok(())
             }
             Step::Transfer(transfer) => self.begin_system_calls(at, &transfer),
+            Step::Close => {
+                let current = self.processes[at as usize].current.as_ref();
+                let located = current.and_then(|current| current.file).expect("a stream has a file");
+                let flush = self.caller(at).flush_at_close(located);
+                self.ask(at, flush)
+            }
         }
     }
 
@@ -216,7 +225,7 @@ impl<N: Network> Engine<'_, N> {
             Step::Processor(_) => {
                 Outcome { parts: Parts::of(Part::CpuCopy, outcome.parts.total()), ..*outcome }
             }
-            Step::Transfer(_) => *outcome,
+            Step::Transfer(_) | Step::Close => *outcome,
         };
         streaming.outcome.parts.add_all(&outcome.parts);
         streaming.outcome.from_cache += outcome.from_cache;
@@ -240,9 +249,13 @@ impl<N: Network> Engine<'_, N> {
         self.processes[at as usize].streams.retain(|each| each.file != file);
     }
 
-    /// Closes the stream that was opened last, as exit(3) does; none if all are closed.
-    pub(super) fn close_at_exit(&self, at: u32) -> Option<Operation> {
-        let open = self.processes[at as usize].streams.last()?;
-        Some(Action::Stream { path: open.path.clone(), call: LibraryCall::Close }.into())
+    /// Closes the stream that was opened last, as exit(3) does, then the files of other hosts that nobody else has open; none if all are closed.
+    pub(super) fn close_at_exit(&mut self, at: u32) -> Option<Operation> {
+        let process = &self.processes[at as usize];
+        if let Some(open) = process.streams.last() {
+            return Some(Action::Stream { path: open.path.clone(), call: LibraryCall::Close }.into());
+        }
+        let is_last = self.tables[process.table as usize].users == 1 && process.under_way == 0;
+        is_last.then(|| self.caller(at).close_at_exit())?.map(Into::into)
     }
 }

@@ -402,6 +402,24 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         }
     }
 
+    /// True if a file has a name.
+    pub(crate) fn has_name(&self, file: FileId) -> bool {
+        self.exists(file) && self.files[file.0 as usize].links > 0
+    }
+
+    /// The path of a file where a host has mounted it.
+    pub(crate) fn path_on(&self, host: usize, located: Located) -> Arc<str> {
+        let path = self.path(located.file);
+        let hosts = &self.machine().hosts;
+        let mount = &hosts[host].mounts[located.mount as usize];
+        match mount.source {
+            MountSource::Nfs { server, export, .. } => {
+                rebased(path, &hosts[server].mounts[export].path, &mount.path)
+            }
+            MountSource::Disk(_) | MountSource::Tmpfs => path.clone(),
+        }
+    }
+
     /// Lists the files that a host keeps, by their path there, and the files of other hosts that it has named, by the first of its
     /// paths. Removed files and files not yet written are included. Each is listed once.
     pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
