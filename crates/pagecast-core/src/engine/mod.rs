@@ -10,6 +10,7 @@ mod copying;
 mod disks;
 mod groups;
 mod kiocbs;
+mod links;
 mod mapped;
 mod messages;
 mod operations;
