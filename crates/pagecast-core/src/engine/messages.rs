@@ -2,6 +2,9 @@
 //!
 //! A connection is one direction of a TCP stream: its messages move one after the other, each as a flow over the route, and arrive the
 //! route's latency after their last byte has left. Connections share links, NICs and switches as flows do.
+//!
+//! Messages of several owners take turns before the socket (`net/sunrpc/xprt.c: xprt_request_enqueue_transmit`, Linux 6.16): one that carries no data
+//! passes those that do, up to what the socket has taken.
 
 use std::collections::VecDeque;
 
@@ -11,6 +14,10 @@ use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network, Path};
 use crate::result::Part;
 use crate::units::{Bytes, Nanos};
+
+/// Bytes that a socket takes ahead of the wire: `net.ipv4.tcp_wmem` lets a buffer grow to 4 MiB, headers and slack included. Recorded with Linux
+/// 6.12: a WRITE of 1 MiB is answered 3.4 MiB after it has been sent, at 38 and at 95 MiB/s.
+const SOCKET: u64 = (34 << 20) / 10;
 
 /// Who takes a message when it has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,11 +61,28 @@ impl Messages {
     }
 }
 
+/// The place of the first message that a socket has not taken.
+fn behind_socket(messages: &VecDeque<(u64, Recipient)>) -> usize {
+    let taken = messages.iter().scan(0, |before, (bytes, _)| {
+        let is_taken = *before < SOCKET;
+        *before += bytes;
+        is_taken.then_some(())
+    });
+    taken.count()
+}
+
 impl<N: Network> Engine<'_, N> {
-    /// Sends a message of at least one byte.
-    pub(super) fn send_message(&mut self, connection: ConnectionId, bytes: Bytes, to: Recipient) {
+    /// Sends a message of at least one byte, of which `data` are not headers.
+    pub(super) fn send_message(
+        &mut self,
+        connection: ConnectionId,
+        (headers, data): (Bytes, Bytes),
+        to: Recipient,
+    ) {
         let messages = &mut self.messages.get_mut(connection).messages;
-        messages.push_back((bytes.0, to));
+        let message = ((headers + data).0, to);
+        let at = if data == Bytes::ZERO { behind_socket(messages) } else { messages.len() };
+        messages.insert(at, message);
         if messages.len() == 1 {
             self.start_message(connection);
         }

@@ -97,7 +97,7 @@ impl<N: Network> Engine<'_, N> {
         let now = self.now;
         let call = self.rpcs.add(UnderWay { client, rpc, sent: now, arrived: now, replied: now });
         let (data, _) = rpc.procedure.data();
-        self.send_message(mounted.to_server, HEADER + data, Recipient::Server(call));
+        self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
 
     fn mounted(&self, client: u32, mount: u32) -> Mounted {
@@ -179,7 +179,7 @@ impl<N: Network> Engine<'_, N> {
         let (client, rpc) = (under_way.client, under_way.rpc);
         let mounted = self.mounted(client, rpc.mount);
         let (_, data) = rpc.procedure.data();
-        self.send_message(mounted.to_client, HEADER + data, Recipient::Client(call));
+        self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |next| self.do_call(server, thread, next))
     }
 

@@ -33,6 +33,8 @@ pub struct Rules {
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages. ext4 has large ones since 6.16, none longer than a huge page.
     pub largest_folio: u64,
+    /// A window of read-ahead is no smaller than the one before it (since 6.13, and in stable releases of 6.12).
+    pub windows_keep_size: bool,
     /// A fault of a mapping maps whole folios (since 6.18). Before, it maps the pages around it, or only its own for writing.
     pub maps_folios: bool,
     /// The rules of the two lists.
@@ -61,6 +63,7 @@ impl Rules {
             memcg_stats_are_late: version >= (6, 9),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
+            windows_keep_size: version >= (6, 12),
             maps_folios: version >= (6, 18),
             two_lists: TwoLists {
                 remembers_evicted: version >= (3, 15),
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     /// The rules in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 19] {
+    fn in_force(version: (u32, u32)) -> [bool; 20] {
         let rules = Rules::of(version);
         [
             rules.chunk_follows_bandwidth,
@@ -124,6 +127,7 @@ mod tests {
             rules.memcg_stats_are_late,
             rules.requeue_has_cutoff,
             rules.lru_gen.wakes_flushers,
+            rules.windows_keep_size,
             rules.share_has_floor,
             rules.lru_gen.reworked,
             rules.largest_folio > 1,

@@ -22,16 +22,18 @@ use crate::policy::{FileId, FileView, OperationId};
 use crate::units::{Bytes, Nanos};
 
 /// `VM_READAHEAD_PAGES` for a file that is on no disk, and its requests.
-const NO_DISK: Limits = Limits { read_ahead: 32, request: 32 };
+const NO_DISK: Limits = Limits { read_ahead: 32, request: 32, keeps_size: false };
 
 pub fn limits_of(config: &Config, file: &FileView) -> Limits {
+    let keeps_size = config.rules.windows_keep_size;
     if let Some(options) = config.nfs_options_of(file) {
         // `nfs_server_set_fsinfo`: `io_pages` is `rsize`.
-        return Limits { request: (options.rsize.0 / PAGE).max(1), ..NO_DISK };
+        return Limits { request: (options.rsize.0 / PAGE).max(1), keeps_size, ..NO_DISK };
     }
     config.disk_of(file).map_or(NO_DISK, |disk| Limits {
         read_ahead: disk.read_ahead.0 / PAGE,
         request: disk.queue.1.0 / PAGE,
+        keeps_size,
     })
 }
 
@@ -167,8 +169,9 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     }
     let span = Span::of(task, task.position, end);
     let next = window.next(span.asked(window.mark()), stream.limits(limits_of(cx.config, &file)));
+    let is_by_requests = cx.block.devices.serves_pages(file.device.0 as usize);
     // A window that the task reads to its end is part of its own run.
-    if next.end() * PAGE <= task_end {
+    if next.end() * PAGE <= task_end && !is_by_requests {
         let before = window.mark() * PAGE - task.position.min(window.mark() * PAGE);
         let seconds = before as f64 * cx.caps.cost(cx.pages, cx.block, task, operation).seconds;
         let passed = stream.passed.or(Some(cx.now + Nanos::from_seconds(seconds)));

@@ -9,7 +9,7 @@ use crate::machine::NfsOptions;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::nfs::inode::{Inode, Written};
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::{Actions, FileId, OperationId, Procedure, Reply, Rpc};
+use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Reply, Rpc};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos};
 
@@ -46,6 +46,7 @@ pub enum Ended {
 /// The client of a mount; see the module.
 pub struct Client {
     mount: u32,
+    device: DeviceId,
     pub options: NfsOptions,
     calls: FxHashMap<u64, (FileId, Purpose)>,
     /// Calls that wait for a slot.
@@ -62,9 +63,10 @@ pub struct Client {
 
 impl Client {
     /// The client of a mount without a call.
-    pub fn new(mount: u32, options: NfsOptions) -> Self {
+    pub fn new(mount: u32, device: DeviceId, options: NfsOptions) -> Self {
         Self {
             mount,
+            device,
             options,
             calls: FxHashMap::default(),
             waiting: VecDeque::new(),
@@ -197,6 +199,7 @@ impl Client {
         out: &mut Actions,
     ) {
         self.xid += 1;
+        out.tell_all(Event { device: Some(self.device), file: Some(file), ..told(&procedure) });
         let rpc = Rpc { xid: self.xid, mount: self.mount, operation, file, procedure };
         self.calls.insert(self.xid, (file, purpose));
         if self.on_their_way < self.options.slots {
@@ -251,6 +254,17 @@ impl Client {
             }
         }
     }
+}
+
+/// The event of a call.
+fn told(procedure: &Procedure) -> Event {
+    let (name, bytes) = match *procedure {
+        Procedure::Read { bytes, .. } => ("nfs read", bytes),
+        Procedure::Write { bytes, .. } => ("nfs write", bytes),
+        Procedure::Commit => ("nfs commit", Bytes::ZERO),
+        Procedure::Getattr => ("nfs getattr", Bytes::ZERO),
+    };
+    Event { name, bytes, ..Event::default() }
 }
 
 /// The parts of a range of so many bytes at most, each but the first beginning at a multiple of `most`.

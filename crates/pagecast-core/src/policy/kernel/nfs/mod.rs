@@ -29,8 +29,12 @@ impl Nfs {
     /// Those of a host.
     pub fn new(config: &Arc<Config>) -> Self {
         let host = &config.host;
-        let client =
-            |mount: usize| config.nfs_options(mount).map(|options| Client::new(mount as u32, options));
+        let client = |mount: usize| {
+            config.nfs_options(mount).map(|options| {
+                let device = DeviceId((host.disks.len() + mount) as u32);
+                Client::new(mount as u32, device, options)
+            })
+        };
         Self { each: (0..host.mounts.len()).map(client).collect(), disks: host.disks.len() }
     }
 

@@ -20,6 +20,8 @@ pub struct Limits {
     pub read_ahead: u64,
     /// `io_pages`: the pages of one request.
     pub request: u64,
+    /// `Rules::windows_keep_size`.
+    pub keeps_size: bool,
 }
 
 impl Limits {
@@ -92,7 +94,8 @@ impl Window {
 
     /// Returns the next window, for a call that comes to the mark and asks for so many pages from there on.
     pub fn next(&self, asked: u64, limits: Limits) -> Self {
-        let size = next_size(self.size, limits.most(asked));
+        let next = next_size(self.size, limits.most(asked));
+        let size = if limits.keeps_size { next.max(self.size) } else { next };
         Self { start: self.end(), size, async_size: size }
     }
 }

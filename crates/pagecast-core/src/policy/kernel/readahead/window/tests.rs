@@ -7,7 +7,7 @@ use crate::policy::kernel::tasks::kind::Mode;
 use crate::units::Nanos;
 
 /// `read_ahead_kb = 128`, `max_sectors_kb = 1280`.
-const LIMITS: Limits = Limits { read_ahead: 32, request: 320 };
+const LIMITS: Limits = Limits { read_ahead: 32, request: 320, keeps_size: false };
 
 /// 1 ms of latency, 1 ms for 10 pages from the device, 1 ms for 100 pages to copy.
 const PACE: Pace = Pace { latency: 1e-3, transfer: 1e-4, copy: 1e-5 };
@@ -268,7 +268,7 @@ fn fault(stream: &mut Stream, page: u64, mapped: Mode) -> (u64, u64, u64) {
     (reading.begin, reading.end, reading.ahead)
 }
 
-const LIMITS_OF_FAULTS: Limits = Limits { read_ahead: 32, request: 320 };
+const LIMITS_OF_FAULTS: Limits = Limits { read_ahead: 32, request: 320, keeps_size: false };
 const FREE: Pace = Pace { latency: 1e-3, transfer: 1e-5, copy: 0.0 };
 
 /// `mm/filemap.c: do_sync_mmap_readahead`
