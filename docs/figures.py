@@ -344,6 +344,48 @@ do = [
     return with_legend(axes)
 
 
+def nfs_write_and_close() -> Figure:
+    """Write a file over a link and close it: the pages of the client, and those of the server."""
+    result = forecast(
+        """
+[host.client]
+cores = 4
+memory = { size = "8 GB", read = "8000 MB/s", write = "2000 MB/s" }
+mount."/remote".nfs = "server:/export"
+[host.server]
+cores = 4
+memory = { size = "8 GB", read = "8000 MB/s", write = "2000 MB/s" }
+disk.ssd = { size = "500 GB", read = "100 MB/s", write = "100 MB/s" }
+mount."/export".disk = "ssd"
+[link.lan]
+between = ["client", "server"]
+rate = "100 MB/s"
+latency = "100 us"
+[[process]]
+name = "writer"
+do = [
+  { open = "/remote/f", create = true },
+  { write = "/remote/f", size = "600 MB", call = "1 MiB" },
+  { close = "/remote/f" },
+]
+""",
+        machine="",
+    )
+    _, plots = plt.subplots(2, 1, figsize=(8, 4.4), sharex=True)
+    for axes, host in zip(plots, ("client", "server"), strict=True):
+        table = result.timeline
+        rows = np.asarray(table["host"]) == host
+        for level, colour, style in (("dirty", VERMILION, "-"), ("writeback", BLUE, "--")):
+            values = table[f"{level}_bytes"][rows] / GB
+            axes.plot(table["time_s"][rows], values, color=colour, linestyle=style, label=level)
+        axes.set_ylabel(f"{host} (GB)")
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="center right", frameon=False, fontsize=9)
+        quiet_frame(axes)
+    plots[-1].set_xlabel("time (s)")
+    return plots[0].figure
+
+
 def read_ahead_windows() -> Figure:
     """Read a file 4 KiB at a time and watch how much of it is cached after each call."""
     calls = 128
@@ -508,6 +550,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "watermarks": watermarks,
     "cgroup_limits": cgroup_limits,
     "tmpfs_beside_a_disk": tmpfs_beside_a_disk,
+    "nfs_write_and_close": nfs_write_and_close,
     "read_ahead_windows": read_ahead_windows,
     "fsync_queue": fsync_queue,
     "write_back_throttling": write_back_throttling,

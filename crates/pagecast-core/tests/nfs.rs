@@ -1,4 +1,4 @@
-//! Other hosts' files under the data-block model: a request, then chunks that go through three overlapping stages.
+//! Other hosts' files under the data-block model: a request, then chunks that go through three overlapping stages. Of both models: memory of readers.
 //!
 //! On [`HOSTS`] the stages of a chunk of 100 MB take 1 s at the server's disk (0.1 s from its cache), 0.25 s on the link
 //! and 0.1 s into the client's memory; a message of 1 kB takes 2.56 us.
@@ -186,7 +186,11 @@ fn what_a_fresh_read_from_another_host_takes_is_not_left_for_the_cache() {
         let case = on(HOSTS).file("/remote/f", "8 GB").process("p", &[FRESH, READ]);
         let run = case.run(model);
         assert!(run.file("/remote/f").1 <= most, "{model} has {:?} cached", run.file("/remote/f"));
-        assert_eq!(run.sources("p", 1).0, 0, "{model}: it is not all there, so the server is asked for it");
+        let cached = run.sources("p", 1).0;
+        assert!(
+            cached < MB,
+            "{model} reads {cached} B of the cache, and asks the server for what is not there"
+        );
     }
 }
 
@@ -377,4 +381,71 @@ fn what_a_client_keeps_of_a_remote_file_does_not_wait_for_its_dirty_pages() {
         .run("wrench");
     same(run.seconds("p", 1), MESSAGE + 3.0 + 0.25 + 0.1);
     assert_eq!(run.file("/data/g").2, 300 * MB, "more than the limit");
+}
+
+/// How often a client has made a call of each kind: READ, WRITE, COMMIT, GETATTR.
+fn calls(run: &Run) -> [usize; 4] {
+    ["nfs read", "nfs write", "nfs commit", "nfs getattr"]
+        .map(|kind| run.all_events().iter().filter(|event| event.1 == kind).count())
+}
+
+/// A WRITE that is all of a call is durable at once; several are followed by a COMMIT (`fs/nfs/direct.c`).
+#[test]
+fn direct_writes_of_several_calls_are_committed() {
+    let open = "open = '/remote/g', create = true, flags = ['O_DIRECT']";
+    for (call, expected) in [("512 KiB", [0, 8, 0, 1]), ("1 MiB", [0, 4, 0, 1]), ("2 MiB", [0, 4, 2, 1])] {
+        let write = format!("write = '/remote/g', size = '4 MiB', call = '{call}'");
+        let run = on(HOSTS).process("p", &[open, &write]).run("kernel");
+        assert_eq!(calls(&run), expected, "{call}");
+        assert_eq!(run.file("/remote/g"), (4 << 20, 0, 0));
+    }
+}
+
+#[test]
+fn what_is_written_is_the_servers_once_it_is_durable() {
+    let run = on(HOSTS)
+        .process("p", &["write = '/remote/g', size = '8 MiB'", "fsync = '/remote/g'", "fsync = '/remote/g'"])
+        .run("kernel");
+    assert_eq!(calls(&run), [0, 8, 1, 0], "the second fsync has nothing to do");
+    assert_eq!(run.file("/remote/g"), (8 << 20, 8 << 20, 0));
+    let on_server = run.files.host.iter().position(|&host| host == 1).expect("the server has it");
+    assert_eq!((run.files.cached[on_server], run.files.dirty[on_server]), (8 << 20, 0));
+}
+
+#[test]
+fn with_async_exports_nobody_waits_for_the_disk() {
+    let wait = |export: &str| {
+        let operations = ["write = '/remote/g', size = '80 MB'", "close = '/remote/g'"];
+        let open = "open = '/remote/g', create = true";
+        on(HOSTS)
+            .set(&format!("host.server.mount.\"/export\".export={export}"))
+            .process("p", &[open, operations[0], operations[1]])
+            .run("kernel")
+            .seconds("p", 2)
+    };
+    let (durable, told) = (wait("sync"), wait("async"));
+    assert!((durable - 1.0).abs() < 0.02, "{durable}: the link, then the disk");
+    assert!((told - 0.2).abs() < 0.02, "{told}: the link");
+}
+
+/// Close-to-open: an open sees what others have closed.
+#[test]
+fn a_client_reads_again_what_another_has_changed() {
+    let machine = format!(
+        "{HOSTS}\n[host.other]\ncores = 2\nmemory = {{ size = '10 GB', read = '1 GB/s', write = '1 GB/s' }}\n\
+         mount.\"/far\".nfs = 'server:/export'\n[link.far]\nbetween = ['other', 'server']\nrate = '400 MB/s'\n"
+    );
+    let open = "open = '/remote/f'";
+    let read_after = |change: &[&str]| {
+        on(&machine)
+            .file("/remote/f", "20 MB")
+            .process("p", &[open, READ, "close = '/remote/f'", "sleep = '9 s'", open, READ])
+            .process_with("q", "host = 'other'", &[&["sleep = '5 s'"], change].concat())
+            .run("kernel")
+            .sources("p", 5)
+    };
+    let (open, write) = ("open = '/far/f'", "write = '/far/f', offset = '0 B', size = '4096 B'");
+    assert_eq!(read_after(&[]), (20 * MB, 0));
+    assert_eq!(read_after(&[open, write]), (20 * MB, 0), "the other one has not closed it");
+    assert_eq!(read_after(&[open, write, "close = '/far/f'"]), (0, 20 * MB));
 }

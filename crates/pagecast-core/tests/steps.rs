@@ -90,12 +90,17 @@ fn on_two_nodes_that_are_short_of_memory() {
 
 #[test]
 fn on_files_of_another_host() {
+    // A READ of 1 MiB takes 260 ms.
     agree(
         &on(HOSTS)
             .set("link.lan.latency=5 ms")
-            .set("model.wrench.chunk=250 MB")
-            .file("/remote/f", "500 MB")
-            .process("a", &["read = '/remote/f'", "write = '/remote/g', size = '500 MB'"])
+            .set("link.lan.rate=4 MB/s")
+            .set("model.wrench.chunk=10 MB")
+            .file("/remote/f", "20 MB")
+            .process(
+                "a",
+                &["read = '/remote/f'", "write = '/remote/g', size = '20 MB'", "fsync = '/remote/g'"],
+            )
             .process("b", &["compute = '7 s'", "read = '/remote/f'"]),
     );
 }

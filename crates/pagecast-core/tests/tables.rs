@@ -154,10 +154,9 @@ fn residency_is_recorded_after_each_operation_on_a_file_if_asked_for() {
 /// Files that clients wrote over NFS were missing from what their server had cached: it had not named them itself.
 #[test]
 fn a_server_tells_what_it_has_cached_of_files_that_only_clients_name() {
-    let write = "write = '/remote/g', size = '100 MB'";
+    let operations = ["read = '/remote/f'", "write = '/remote/g', size = '100 MB'", "fsync = '/remote/g'"];
     for model in ["kernel", "wrench"] {
-        let run =
-            on(HOSTS).file("/remote/f", "200 MB").process("p", &["read = '/remote/f'", write]).run(model);
+        let run = on(HOSTS).file("/remote/f", "200 MB").process("p", &operations).run(model);
         let of_server: Vec<(&str, u64)> = (run.files.host.iter().zip(files(&run)))
             .filter(|&(&host, _)| host == 1)
             .map(|(_, row)| (row.3, row.5))

@@ -32,7 +32,6 @@ FEW_READS: Final = 10
 _MOST_LINES: Final = 4
 
 
-
 def of_sources(scenario: Scenario) -> Iterator[str]:
     """Give what the readers of other formats have to say: sizes that were inferred, options without effect.
 

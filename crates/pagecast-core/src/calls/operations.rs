@@ -8,7 +8,7 @@ use super::error::CallError;
 use super::memory::{Anonymous, Task};
 use crate::fs::nfs::Direction;
 use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
-use crate::machine::{Host, Machine, MountSource, version_name};
+use crate::machine::{Host, Machine, MountSource, WriteMode, version_name};
 use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern, PatternCall};
@@ -315,8 +315,12 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(crate) fn write(&self, located: Located, span: &Span, flags: OpenFlags) -> Wants {
         let Span { offset, bytes, piece } = *span;
         let flags = self.flags_that_count(located, flags);
-        let (file, through) = (self.view(located), self.files.writes_through(located.file));
-        let durable = Integrity::of(flags);
+        let asks_server = self.asks_server(located);
+        let (file, through) = (self.view(located), !asks_server && self.files.writes_through(located.file));
+        let mount = &self.machine().mounts[located.mount as usize];
+        // The mount option `sync` (`include/linux/fs.h: IS_SYNC`).
+        let is_sync = asks_server && mount.write_mode == WriteMode::Through;
+        let durable = Integrity::of(flags).or(is_sync.then_some(Integrity::File));
         let call = match (self.chunk(located), durable.filter(|_| !through)) {
             (Some(chunk), _) => return Wants::transfer(located, span, chunk, Direction::Write),
             _ if flags.is_direct() => Call::WriteDirect { file, offset, bytes, durable, piece },

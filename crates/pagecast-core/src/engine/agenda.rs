@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::messages::Recipient;
+use super::connections::Recipient;
 use crate::fs::nfs::Stage;
 use crate::units::Nanos;
 

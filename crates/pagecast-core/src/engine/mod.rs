@@ -5,6 +5,7 @@
 //! Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod connections;
 mod copies;
 mod copying;
 mod disks;
@@ -21,6 +22,7 @@ mod refusals;
 mod rpcs;
 mod run;
 mod running;
+mod services;
 mod settings;
 mod setup;
 mod slots;

@@ -6,89 +6,18 @@
 //!
 //! Left out: lost messages and retransmission, authentication, the duplicate request cache.
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
-
-use super::messages::{ConnectionId, Recipient};
+use super::connections::Recipient;
 use super::run::Engine;
+use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::machine::{Export, MountSource};
-use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
-use crate::units::{Bytes, Nanos};
+use crate::machine::{Export, FileSystem, MountSource};
+use crate::policy::{Call, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
+use crate::units::Bytes;
 
 /// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
 const HEADER: Bytes = Bytes(200);
-
-/// The bit of the operations of a server's threads.
-const THREAD: u32 = OperationId::OF_NO_PROCESS | 1 << 29;
-
-/// The two directions between a client and the server of one of its mounts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mounted {
-    pub to_server: ConnectionId,
-    pub to_client: ConnectionId,
-    pub server: u32,
-}
-
-/// A call under way.
-#[derive(Clone, Copy, Debug)]
-struct UnderWay {
-    client: u32,
-    rpc: Rpc,
-    sent: Nanos,
-    arrived: Nanos,
-    replied: Nanos,
-}
-
-/// The threads of a server, and the calls that wait for one.
-#[derive(Debug, Default)]
-pub(super) struct Service {
-    /// The call of each thread.
-    threads: Vec<Option<u32>>,
-    waiting: VecDeque<u32>,
-}
-
-/// All calls under way, and the servers that do them.
-#[derive(Debug, Default)]
-pub(super) struct Rpcs {
-    /// The connections of each mount of each host, if that is another host's.
-    pub(super) mounts: Vec<Vec<Option<Mounted>>>,
-    calls: Vec<Option<UnderWay>>,
-    free: Vec<u32>,
-    services: Vec<Service>,
-    /// How often each client has changed each file.
-    own_changes: FxHashMap<(u32, FileId), u64>,
-}
-
-impl Rpcs {
-    /// Servers of so many threads each.
-    pub(super) fn new(threads: impl Iterator<Item = u32>) -> Self {
-        let service = |threads| Service { threads: vec![None; threads as usize], ..Service::default() };
-        Self { services: threads.map(service).collect(), ..Self::default() }
-    }
-
-    /// The thread of a server that has an operation, if it is one of those.
-    pub(super) fn thread_of(operation: OperationId) -> Option<u32> {
-        let is_thread = operation != OperationId::NOBODY && operation.0 & THREAD == THREAD;
-        is_thread.then_some(operation.0 & !THREAD)
-    }
-
-    fn add(&mut self, call: UnderWay) -> u32 {
-        let at = self.free.pop().unwrap_or(self.calls.len() as u32);
-        if at as usize == self.calls.len() {
-            self.calls.push(None);
-        }
-        self.calls[at as usize] = Some(call);
-        at
-    }
-
-    fn get_mut(&mut self, call: u32) -> &mut UnderWay {
-        self.calls[call as usize].as_mut().expect("only calls under way are looked up")
-    }
-}
 
 impl<N: Network> Engine<'_, N> {
     /// Sends a call of a client to the server of its mount.
@@ -177,17 +106,28 @@ impl<N: Network> Engine<'_, N> {
         let under_way = self.rpcs.get_mut(call);
         under_way.replied = now;
         let (client, rpc) = (under_way.client, under_way.rpc);
+        self.note_change_of_inode(&rpc);
         let mounted = self.mounted(client, rpc.mount);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |next| self.do_call(server, thread, next))
     }
 
+    /// XFS counts a change whenever it logs the core of an inode, and does so when the size on the disk follows what has been written
+    /// (`fs/xfs/libxfs/xfs_trans_inode.c: xfs_trans_log_inode`, `fs/xfs/xfs_aops.c: xfs_setfilesize`, Linux 6.16). To a client that looks like a
+    /// change by others.
+    fn note_change_of_inode(&mut self, rpc: &Rpc) {
+        let is_durable = matches!(rpc.procedure, Procedure::Commit | Procedure::Write { stable: true, .. });
+        let (host, mount) = self.namespace.home_mount(rpc.file);
+        let mount = &self.scenario.machine.hosts[host].mounts[mount as usize];
+        if is_durable && mount.file_system == FileSystem::Xfs {
+            self.namespace.changed(rpc.file);
+        }
+    }
+
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
-        let UnderWay { client, rpc, sent, arrived, replied } =
-            self.rpcs.calls[call as usize].take().expect("a reply answers a call");
-        self.rpcs.free.push(call);
+        let UnderWay { client, rpc, sent, arrived, replied } = self.rpcs.remove(call);
         let now = self.now;
         let server = replied - arrived;
         let own = self.rpcs.own_changes.get(&(client, rpc.file)).copied().unwrap_or_default();
@@ -204,7 +144,7 @@ impl<N: Network> Engine<'_, N> {
                 let server = server as u32;
                 let mut connect = |from, to| {
                     let route = self.net.route(from, to, link).expect("the routes of all mounts are known");
-                    self.messages.connect(route.path, route.latency, route.cap)
+                    self.connections.connect(route.path, route.latency, route.cap)
                 };
                 Some(Mounted {
                     to_server: connect(client, server),

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
+use super::connections::{ConnectionId, Connections};
 use super::disks::Disks;
 use super::links::Links;
-use super::messages::{ConnectionId, Messages};
 use super::recorder::{Happened, Recorder, Writing};
-use super::rpcs::Rpcs;
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
+use super::services::Rpcs;
 use super::slots::Scheduler;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
@@ -75,7 +75,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
     pub(super) nfs: Nfs,
-    pub(super) messages: Messages,
+    pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,

@@ -18,13 +18,13 @@ use crate::units::Nanos;
 use crate::workload::{Beside, IoPriority};
 
 use super::agenda::Agenda;
+use super::connections::Connections;
 use super::disks::Disks;
 use super::links::Links;
-use super::messages::Messages;
 use super::recorder::Recorder;
-use super::rpcs::Rpcs;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
+use super::services::Rpcs;
 use super::settings::Settings;
 use super::slots::Scheduler;
 use super::uneven::{Uneven, Weights};
@@ -172,7 +172,7 @@ impl<'a, N: Network> Engine<'a, N> {
             called: Vec::new(),
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
-            messages: Messages::default(),
+            connections: Connections::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             actions: Actions::default(),
             owners: Vec::new(),

@@ -175,7 +175,7 @@ impl Kernel {
             return None;
         }
         task.shape = shape;
-        task.count_served(bytes.0, |served, bytes| *served += bytes);
+        task.count_served((offset, until), |served, bytes| *served += bytes);
         let course = course_of(cx, (operation, &mut task), cost, calm_until, by)?;
         cx.readers.streams.insert(key, stream);
         note_windows(cx.pages, &file, &reading);
@@ -228,7 +228,7 @@ impl Kernel {
         }
         resume(&mut task, None, now);
         cx.write_back.check_task(&mut task, cx.pages.dirty().total() / PAGE, now);
-        task.count_served(bytes.0, |served, bytes| *served += bytes);
+        task.count_served((offset, until), |served, bytes| *served += bytes);
         let cost = cx.caps.cost(cx.pages, cx.block, &task, operation);
         let course = course_of(cx, (operation, &mut task), cost, calm_until, by)?;
         cx.block.turns.note_writer(file.id, operation);

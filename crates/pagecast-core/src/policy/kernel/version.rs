@@ -33,6 +33,8 @@ pub struct Rules {
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages. ext4 has large ones since 6.16, none longer than a huge page.
     pub largest_folio: u64,
+    /// A client of NFS reads 15 READs ahead (before 5.4, "NFS: Don't use page_size for readahead"), and then as any device.
+    pub nfs_reads_far_ahead: bool,
     /// A window of read-ahead is no smaller than the one before it (since 6.13, and in stable releases of 6.12).
     pub windows_keep_size: bool,
     /// A fault of a mapping maps whole folios (since 6.18). Before, it maps the pages around it, or only its own for writing.
@@ -63,6 +65,7 @@ impl Rules {
             memcg_stats_are_late: version >= (6, 9),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
+            nfs_reads_far_ahead: version < (5, 4),
             windows_keep_size: version >= (6, 12),
             maps_folios: version >= (6, 18),
             two_lists: TwoLists {
@@ -109,7 +112,7 @@ mod tests {
     use super::*;
 
     /// The rules in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 20] {
+    fn in_force(version: (u32, u32)) -> [bool; 21] {
         let rules = Rules::of(version);
         [
             rules.chunk_follows_bandwidth,
@@ -122,6 +125,7 @@ mod tests {
             rules.has_timer_wheel,
             rules.dirty_tail_wakes_flushers,
             rules.two_lists.refaults_deactivate,
+            !rules.nfs_reads_far_ahead,
             rules.measures_after_writeback,
             rules.wbt_sees_cgroups,
             rules.memcg_stats_are_late,
@@ -149,10 +153,12 @@ mod tests {
             (4, 8),
             (4, 11),
             (4, 12),
+            (5, 4),
             (5, 16),
             (6, 6),
             (6, 9),
             (6, 10),
+            (6, 12),
             (6, 12),
             (6, 14),
             (6, 14),

@@ -18,6 +18,7 @@ use crate::policy::kernel::model::run::start_request;
 use crate::policy::kernel::nfs::client::Client;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::cost::Run;
+use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, Integrity, OperationId, Request};
@@ -52,6 +53,7 @@ pub fn step_direct(cx: &mut Context<'_>, operation: OperationId) -> Next {
             if filemap_write_and_wait_range(cx, operation, &file, range) { Next::Wait } else { Next::Step }
         }
         (Stage::Blocks, _) => end_requests(cx, operation),
+        (Stage::Durable, _) => end_calls(cx, operation),
         (_, Some(_)) => send(cx, operation),
         (_, None) => next_calls(cx, operation),
     }
@@ -126,15 +128,34 @@ fn send(cx: &mut Context<'_>, operation: OperationId) -> Next {
     Next::Wait
 }
 
-/// Goes on when the requests of a call are complete.
+/// Goes on when the requests of a call are complete: to a COMMIT, if a server has written what its disk has not.
 fn end_requests(cx: &mut Context<'_>, operation: OperationId) -> Next {
+    let task = &cx.tasks[operation];
+    let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
+    let (file, bytes) = (*task.file(), Bytes(step.min(task.end - task.position)));
+    let client = cx.nfs.get_mut(file.device).filter(|_| past.is_write());
+    if client.is_some_and(|client| client.commit_direct(operation, file.id, bytes, cx.out)) {
+        cx.tasks.get_mut(operation).expect("it is there").stage = Stage::Durable;
+        return Next::Wait;
+    }
+    end_calls(cx, operation)
+}
+
+/// Ends the calls of a step: its bytes have moved, and are durable if they have to be.
+fn end_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
     let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - task.since);
     task.outcome.parts.add_all(&waited);
-    task.position = task.end.min(task.position + step);
+    let end = task.end.min(task.position + step);
+    let moved = end - std::mem::replace(&mut task.position, end);
     task.stage = Stage::Pages;
+    if task.takes_anonymous() {
+        let (home, memcg) = (cx.pages.placement.node(task.thread(operation)), task.memcg);
+        let owner = task.kind.owner(operation);
+        cx.pages.take_anonymous(Taker { home, memcg }, moved, owner);
+    }
     Next::Step
 }
 

@@ -24,11 +24,17 @@ use crate::units::{Bytes, Nanos};
 /// `VM_READAHEAD_PAGES` for a file that is on no disk, and its requests.
 const NO_DISK: Limits = Limits { read_ahead: 32, request: 32, keeps_size: false };
 
+/// READs that a client has ahead: `RPC_DEF_SLOT_TABLE - 1`.
+const NFS_MAX_READAHEAD: u64 = 15;
+
 pub fn limits_of(config: &Config, file: &FileView) -> Limits {
     let keeps_size = config.rules.windows_keep_size;
     if let Some(options) = config.nfs_options_of(file) {
-        // `nfs_server_set_fsinfo`: `io_pages` is `rsize`.
-        return Limits { request: (options.rsize.0 / PAGE).max(1), keeps_size, ..NO_DISK };
+        // `fs/nfs/client.c: nfs_server_set_fsinfo`: `io_pages` is `rsize`.
+        let request = (options.rsize.0 / PAGE).max(1);
+        let read_ahead =
+            if config.rules.nfs_reads_far_ahead { NFS_MAX_READAHEAD * request } else { NO_DISK.read_ahead };
+        return Limits { read_ahead, request, keeps_size };
     }
     config.disk_of(file).map_or(NO_DISK, |disk| Limits {
         read_ahead: disk.read_ahead.0 / PAGE,
@@ -187,6 +193,7 @@ pub fn pass_mark(cx: &mut Context<'_>, operation: OperationId, end: u64) -> u64 
     let order = order_of_window(Some(stream.order), next.size);
     if missing > 0 {
         cx.pages.note_folios(&file, (start, to), 1 << order);
+        cx.tasks.get_mut(operation).expect("it is there").note_ahead((start, to));
     }
     cx.readers.streams.insert(key, Stream { window, order, passed: None, ..stream });
     read_ahead(cx, operation, &file, (start, to), 0, least);
@@ -224,7 +231,9 @@ pub fn read_ahead(
     }
     let (_, run) = cx.pages.lists().run(file.id, start, end);
     let operation = cx.tasks.new_number();
-    let to = run.min(start + limits_of(cx.config, file).request * PAGE);
+    // A client of NFS divides a window into READs.
+    let is_remote = cx.config.nfs_options_of(file).is_some();
+    let to = if is_remote { run } else { run.min(start + limits_of(cx.config, file).request * PAGE) };
     let from = from.clamp(start, to - 1);
     // Pages that are cached are left out, those behind them are not.
     let ahead = (to < end).then_some(Ahead { end, done: 0, due });
@@ -245,6 +254,7 @@ pub fn send_ahead(cx: &mut Context<'_>, operation: OperationId) {
     let Some(task) = cx.tasks.get_mut(operation).filter(|task| task.is_at_device) else { return };
     let Some(ahead) = task.shape.ahead.take() else { return };
     let (start, file, thread) = (task.position + task.shape.bytes, *task.file(), task.thread(operation));
+    task.note_ahead((start, ahead.end));
     read_ahead(cx, thread, &file, (start, ahead.end), 0, 0.0);
 }
 

@@ -38,7 +38,7 @@ pub fn cut_runs(cx: &mut Context<'_>) {
         if until < end {
             transfer.bytes -= end - until;
             cx.out.shorten(transfer.flow, transfer.bytes);
-            task.count_served(end - until, |served, bytes| *served -= bytes);
+            task.count_served((until, end), |served, bytes| *served -= bytes);
             has_cut = true;
         }
     }

@@ -25,7 +25,7 @@ pub fn begin_run(cx: &mut Context<'_>, operation: OperationId, end: u64) -> bool
     let task = cx.tasks.get_mut(operation).expect("it is there");
     resume(task, task_rate(&cx.write_back.wbs, task), cx.now);
     let (run, bytes, moved) = (task.run, end - task.position, task.shape.bytes);
-    task.count_served(bytes, |served, bytes| *served += bytes);
+    task.count_served((task.position, end), |served, bytes| *served += bytes);
     let cost = cx.caps.cost(cx.pages, cx.block, &cx.tasks[operation], operation);
     let dirty = cx.pages.dirty();
     let task = cx.tasks.get_mut(operation).expect("it is there");

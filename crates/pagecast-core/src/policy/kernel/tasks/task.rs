@@ -26,6 +26,8 @@ pub struct Task {
     pub origin: u64,
     /// The open file that it reads.
     pub stream: Option<StreamKey>,
+    /// The pages that are read ahead for it in tasks of their own.
+    pub ahead: (u64, u64),
     /// Bytes of one system call.
     pub piece: Bytes,
     /// The pages that it makes dirty before each check.
@@ -81,6 +83,7 @@ impl Task {
             end: offset + bytes.0,
             origin: offset,
             stream: None,
+            ahead: (0, 0),
             piece,
             folio: 1,
             run: Run::Wait,
@@ -167,8 +170,20 @@ impl Task {
         self.credit.as_ref().filter(|_| self.run.dirties())?.checks.as_ref()
     }
 
-    /// Adds `bytes` of the run to the operation's counts, by their origin.
-    pub fn count_served(&mut self, bytes: u64, change: impl FnOnce(&mut Bytes, Bytes)) {
+    /// Notes pages that are read ahead for it.
+    pub fn note_ahead(&mut self, (start, end): (u64, u64)) {
+        let first = if start == self.ahead.1 { self.ahead.0 } else { start };
+        self.ahead = (first, end);
+    }
+
+    /// Adds bytes of the run to the operation's counts, by their origin.
+    pub fn count_served(&mut self, (start, end): (u64, u64), change: impl Fn(&mut Bytes, Bytes)) {
+        let mut bytes = end - start;
+        if self.run == Run::Hit {
+            let ahead = end.min(self.ahead.1).saturating_sub(start.max(self.ahead.0));
+            change(&mut self.outcome.from_device, Bytes(ahead));
+            bytes -= ahead;
+        }
         let served = match self.run {
             Run::New | Run::Clean | Run::Dirty
                 if matches!(self.kind, Kind::WriteSync { .. }) && !self.drops_behind =>
