@@ -30,7 +30,7 @@ pub use disk_service::{Iops, Quantiles, San};
 pub use io::{IoCost, IoMax};
 pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings, version_name};
-pub use link::{Link, LinkParameters, LinkSharing, Switch};
+pub use link::{Link, LinkParameters, LinkSharing, Route, Switch};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 pub use nfs::{Export, NfsOptions, Nfsd};
@@ -49,6 +49,8 @@ pub struct Machine {
     pub switches: Vec<Switch>,
     /// Connections between hosts and switches.
     pub links: Vec<Link>,
+    /// Ways by hand.
+    pub routes: Vec<Route>,
     /// The network of one shape, if there is one.
     pub network: Option<Topology>,
 }

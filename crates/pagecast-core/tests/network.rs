@@ -96,6 +96,31 @@ fn uplinks_of_two_levels_are_shared_and_those_of_a_star_are_not() {
 }
 
 #[test]
+fn routes_by_hand_share_the_links_that_they_name() {
+    let links: String = [("a", 100), ("b", 100), ("trunk", 100), ("wide", 400)]
+        .map(|(name, rate)| format!("[link.{name}]\nrate = '{rate} MB/s'\n"))
+        .concat();
+    let run = |through: [&str; 2], more: &str| {
+        let routes: String = ["a", "b"]
+            .iter()
+            .zip(through)
+            .enumerate()
+            .map(|(at, (own, trunk))| {
+                format!("[[route]]\nfrom = 'c{at}'\nto = 's{at}'\nlinks = ['{own}', '{trunk}']\n{more}")
+            })
+            .collect();
+        reads(reads(pairs(2, &format!("{links}{routes}")), 0), 1)
+    };
+    near(seconds(&run(["trunk", "trunk"], ""), "r0"), 2.0);
+    near(seconds(&run(["wide", "wide"], ""), "r0"), 1.0);
+    near(seconds(&run(["trunk", "wide"], ""), "r1"), 1.0);
+    let back: String =
+        (0..2).map(|at| format!("[[route]]\nfrom = 's{at}'\nto = 'c{at}'\nlinks = ['wide']\n")).collect();
+    let other_way = run(["trunk", "trunk"], "symmetrical = false\n") + &back;
+    near(seconds(&other_way, "r0"), 0.5);
+}
+
+#[test]
 fn links_tell_what_they_have_carried() {
     let network = "[network]\ntopology = 'star'\nrate = '100 MB/s'\nmtu = '1500 B'\n";
     let run = on(&reads(reads(pairs(2, network), 0), 1)).run("no-cache");

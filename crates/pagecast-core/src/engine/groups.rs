@@ -14,7 +14,7 @@ use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::machine::{Link, Machine, Mount, MountSource};
+use crate::machine::{Link, Machine, Mount, MountSource, Route};
 use crate::net::Graph;
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
@@ -157,7 +157,7 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
 
 /// True if hosts may be connected by more than links between two of them.
 fn has_switches(machine: &Machine) -> bool {
-    machine.network.is_some() || !machine.switches.is_empty()
+    machine.network.is_some() || !machine.switches.is_empty() || !machine.routes.is_empty()
 }
 
 /// The server of a mount that is reached over switches.
@@ -205,12 +205,12 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
     }
     let mut link_at = vec![0; machine.links.len()];
     let hosts = machine.hosts.len();
-    for (at, link) in machine.links.iter().enumerate().filter(|(_, link)| link.joins_hosts(hosts)) {
-        let (one, other) = link.between;
+    for (at, link) in machine.links.iter().enumerate() {
+        let Some((one, other)) = link.joined_hosts(hosts) else { continue };
         let links = &mut parts[groups.of_host[one] as usize].scenario.machine.links;
         link_at[at] = links.len();
         if groups.of_host[one] == groups.of_host[other] {
-            links.push(Link { between: (host_at[one], host_at[other]), ..link.clone() });
+            links.push(Link { between: Some((host_at[one], host_at[other])), ..link.clone() });
         }
     }
     share_switches(machine, groups, &host_at, &mut parts);
@@ -233,7 +233,7 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
     parts
 }
 
-/// Gives the switches and the network of one shape to groups that have mounts over them.
+/// Gives the switches, the routes by hand and the network of one shape to groups that have mounts over them.
 fn share_switches(machine: &Machine, groups: &Groups, host_at: &[usize], parts: &mut [Part]) {
     if !has_switches(machine) {
         return;
@@ -249,11 +249,26 @@ fn share_switches(machine: &Machine, groups: &Groups, host_at: &[usize], parts: 
             None => Some(part.hosts.len() + end - hosts),
             Some(&of) => (of == group).then(|| host_at[end]),
         };
-        let links = machine.links.iter().filter(|link| !link.joins_hosts(hosts)).filter_map(|link| {
-            let (one, other) = link.between;
-            Some(Link { between: (end(one)?, end(other)?), ..link.clone() })
+        let mut link_at = FxHashMap::default();
+        for (at, link) in machine.links.iter().enumerate() {
+            if link.joined_hosts(hosts).is_some() {
+                continue;
+            }
+            let between = link.between.map(|(one, other)| Some((end(one)?, end(other)?)));
+            if between != Some(None) {
+                link_at.insert(at, own.links.len());
+                own.links.push(Link { between: between.flatten(), ..link.clone() });
+            }
+        }
+        let routes = machine.routes.iter().filter(|route| {
+            let (from, to) = route.ends;
+            groups.of_host[from] == group && groups.of_host[to] == group
         });
-        own.links.extend(links);
+        own.routes.extend(routes.map(|route| Route {
+            ends: (host_at[route.ends.0], host_at[route.ends.1]),
+            links: route.links.iter().map(|link| link_at[link]).collect(),
+            symmetrical: route.symmetrical,
+        }));
     }
 }
 

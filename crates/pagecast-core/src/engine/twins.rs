@@ -74,6 +74,7 @@ fn are_alike(one: &Machine, other: &Machine) -> bool {
     counts[0] == counts[1]
         && one.links == other.links
         && one.switches == other.switches
+        && one.routes == other.routes
         && one.network == other.network
         && one.hosts.iter().zip(&other.hosts).all(are_same)
 }

@@ -1,12 +1,12 @@
 //! Describes what connects hosts: links, switches and network interfaces.
 
-use crate::keys::{Kind, RATE, SIZE, TIME, Word, keys, word};
+use crate::keys::{FLAG, Kind, RATE, SIZE, TIME, Word, keys, word};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 use super::transport::Transport;
 
 keys! {
-    /// A connection between two hosts, two switches, or one of each.
+    /// A connection between two hosts, two switches, or one of each; or one that only routes by hand name.
     #[derive(Clone, Debug, PartialEq)]
     pub struct Link: "link" {
         /// The key of its table.
@@ -14,20 +14,43 @@ keys! {
         /// Its two ends
         ///
         /// `["client", "server"]`: hosts, or switches.
-        #[key(Kind::Texts, required)]
+        #[key(Kind::Texts, absent = "it is a part of `[[route]]` only")]
         only between,
         /// Its two ends: hosts by index; switches are counted on behind all hosts.
-        pub between: (usize, usize),
+        pub between: Option<(usize, usize)>,
         /// Its rate and so on.
         flat parameters: LinkParameters,
     }
 }
 
 impl Link {
-    /// True if neither end is a switch, where a machine has so many hosts.
+    /// Its two ends if neither is a switch, where a machine has so many hosts.
     #[must_use]
-    pub fn joins_hosts(&self, hosts: usize) -> bool {
-        self.between.0.max(self.between.1) < hosts
+    pub fn joined_hosts(&self, hosts: usize) -> Option<(usize, usize)> {
+        self.between.filter(|&(one, other)| one.max(other) < hosts)
+    }
+}
+
+keys! {
+    /// A way from one host to another by hand.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Route: "route" {
+        /// The host that sends
+        #[key(Kind::Text, required)]
+        only from,
+        /// The host that receives
+        #[key(Kind::Text, required)]
+        only to,
+        /// Links without `between`, in the order in which they are crossed
+        #[key(Kind::Texts, required)]
+        only links,
+        /// Both hosts by index.
+        pub ends: (usize, usize),
+        /// Links by index.
+        pub links: Vec<usize>,
+        /// The way back is the same, unless another route says else
+        #[key(FLAG, default = true)]
+        pub symmetrical: bool,
     }
 }
 

@@ -1,9 +1,11 @@
 //! Finds the way of a message from one host to another.
 //!
-//! Between two hosts of the network of one shape it is that of the shape; elsewhere, and where a link joins the two, it is the one with the
-//! fewest links, of equal ones that whose links have the first names. Hosts do not forward what others send (`net.ipv4.ip_forward` is 0).
+//! It is the route by hand, or a link that joins the two. Otherwise, between two hosts of the network of one shape, it is that of the shape;
+//! elsewhere it is the one with the fewest links, of equal ones that whose links have the first names. Hosts do not forward what others send (`net.ipv4.ip_forward` is 0).
 
 use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
 
 use super::shape::{self, Inner};
 use crate::machine::{LinkParameters, LinkSharing, Machine, Topology};
@@ -31,6 +33,8 @@ pub(crate) struct Graph<'a> {
     machine: &'a Machine,
     /// The links by hand of each host, then of each switch, in the order of their names, with their other ends.
     links: Vec<Vec<(usize, usize)>>,
+    /// The links of each route by hand.
+    routes: FxHashMap<(usize, usize), Vec<Hop>>,
 }
 
 impl<'a> Graph<'a> {
@@ -39,11 +43,23 @@ impl<'a> Graph<'a> {
         let mut order: Vec<usize> = (0..machine.links.len()).collect();
         order.sort_by_key(|&at| &machine.links[at].name);
         for at in order {
-            let (one, other) = machine.links[at].between;
-            links[one].push((at, other));
-            links[other].push((at, one));
+            if let Some((one, other)) = machine.links[at].between {
+                links[one].push((at, other));
+                links[other].push((at, one));
+            }
         }
-        Self { machine, links }
+        let hop = |&link: &usize, forward| (Carrier::Link(link), forward);
+        let there = machine
+            .routes
+            .iter()
+            .map(|route| (route.ends, route.links.iter().map(|link| hop(link, true)).collect()));
+        let mut routes: FxHashMap<_, Vec<Hop>> = there.collect();
+        for route in machine.routes.iter().filter(|route| route.symmetrical) {
+            let (from, to) = route.ends;
+            let back = || route.links.iter().rev().map(|link| hop(link, false)).collect();
+            routes.entry((to, from)).or_insert_with(back);
+        }
+        Self { machine, links, routes }
     }
 
     pub(crate) fn machine(&self) -> &'a Machine {
@@ -56,6 +72,7 @@ impl<'a> Graph<'a> {
         let direct = link.or_else(|| self.links[from].iter().find(|each| joins(each)).map(|each| each.0));
         let between = match direct {
             Some(link) => vec![self.over(link, from)],
+            None if let Some(route) = self.routes.get(&(from, to)) => route.clone(),
             None => self.in_shape(from, to).or_else(|| self.by_hand(from, to))?,
         };
         let nic = |host: usize, sends| self.machine.hosts[host].nic.map(|_| (Carrier::Nic(host), sends));
@@ -63,7 +80,7 @@ impl<'a> Graph<'a> {
     }
 
     fn over(&self, link: usize, from: usize) -> Hop {
-        (Carrier::Link(link), self.machine.links[link].between.0 == from)
+        (Carrier::Link(link), self.machine.links[link].between.is_some_and(|(one, _)| one == from))
     }
 
     fn in_shape(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
@@ -138,8 +155,9 @@ impl<'a> Graph<'a> {
         match carrier {
             Carrier::Nic(host) => ["nic".to_owned(), hosts[host].name.clone(), "network".to_owned()],
             Carrier::Link(link) => {
-                let (one, other) = links[link].between;
-                [links[link].name.clone(), end(one), end(other)]
+                let [one, other] =
+                    links[link].between.map_or_else(Default::default, |(one, other)| [end(one), end(other)]);
+                [links[link].name.clone(), one, other]
             }
             Carrier::Switch(switch) => ["switch".to_owned(), switches[switch].name.clone(), String::new()],
             Carrier::Inner(inner) => {

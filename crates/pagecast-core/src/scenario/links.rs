@@ -1,13 +1,13 @@
-//! Reads what connects hosts: `[link.NAME]`, `[switch.NAME]`, `[network]` and `[host.NAME.nic]`.
+//! Reads what connects hosts: `[link.NAME]`, `[switch.NAME]`, `[[route]]`, `[network]` and `[host.NAME.nic]`.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::document::{Node, Place, shorten};
 use super::machine::Draft;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Link, LinkParameters, Shape, Switch, TOPOLOGIES, Topology, Transport};
+use crate::machine::{Link, LinkParameters, Route, Shape, Switch, TOPOLOGIES, Topology, Transport};
 use crate::nearest::hint;
 use crate::units::BytesPerSecond;
 
@@ -45,7 +45,10 @@ pub fn read_links(
     };
     let read = |(name, node): (&str, &Node)| {
         let fields = Fields::open(node, Link::SCHEMA, format!("[link.{}]", shorten(name)))?;
-        let ends: Vec<String> = fields.need("between")?;
+        check(&fields)?;
+        let Some(ends) = fields.get::<Vec<String>>("between")? else {
+            return Ok(Link { name: name.to_owned(), between: None, ..fields.read()? });
+        };
         let at = fields.place("between");
         let [one, other] = &ends[..] else {
             return Err(at.error(format!("`between` names {} hosts, but must name two", ends.len()), ""));
@@ -56,10 +59,59 @@ pub fn read_links(
             let what = format!("the link connects {kind} `{}` with itself", shorten(one));
             return Err(at.error(what, "name two hosts"));
         }
-        check(&fields)?;
-        Ok(Link { name: name.to_owned(), between, ..fields.read()? })
+        Ok(Link { name: name.to_owned(), between: Some(between), ..fields.read()? })
     };
     root.named("link")?.into_iter().map(read).collect()
+}
+
+/// The ways by hand, in the order of the file.
+///
+/// # Errors
+/// A way that is there twice, of no link or of one with ends, or whatever else is wrong in one.
+pub fn read_routes(
+    root: &Fields<'_>,
+    hosts: &Hosts<'_>,
+    links: &[Link],
+) -> Result<Vec<Route>, ScenarioError> {
+    let by_name: FxHashMap<&str, usize> = links.iter().zip(0..).map(|(link, at)| (&*link.name, at)).collect();
+    let mut known = FxHashSet::default();
+    let read = |node: &Node| {
+        let fields = Fields::open(node, Route::SCHEMA, "[[route]]".to_owned())?;
+        let host = |key| find_host(&fields.need::<String>(key)?, hosts, fields.place(key));
+        let ends = (host("from")?, host("to")?);
+        if ends.0 == ends.1 {
+            let what =
+                format!("the route leads from host `{}` to itself", shorten(&fields.need::<String>("to")?));
+            return Err(fields.place("to").error(what, "name two hosts"));
+        }
+        if !known.insert(ends) {
+            return Err(fields
+                .at
+                .error("there are two routes from and to these hosts", "remove one of them"));
+        }
+        let at = fields.place("links");
+        let named: Vec<String> = fields.need("links")?;
+        if named.is_empty() {
+            return Err(at.error("`links` is empty", "name one at least"));
+        }
+        let link = |name: &String| match by_name.get(&**name) {
+            None => {
+                let remedy = hint(name, links.iter().map(|link| &*link.name), "links");
+                Err(at.error(format!("there is no link `{}`", shorten(name)), remedy))
+            }
+            Some(&link) if links[link].between.is_some() => {
+                let what = format!(
+                    "the link `{}` has `between`, so it is no part of a route by hand",
+                    shorten(name)
+                );
+                Err(at.error(what, "remove `between`, or the route"))
+            }
+            Some(&link) => Ok(link),
+        };
+        let links = named.iter().map(link).collect::<Result<_, _>>()?;
+        Ok(Route { ends, links, ..fields.read()? })
+    };
+    root.list("route")?.iter().map(read).collect()
 }
 
 /// The network interface of a host, if it has a limit of its own.
@@ -234,7 +286,7 @@ mod tests {
         assert_snapshot!(refused("switch.client={}"), @"--set switch.client={}: `client` is a host and a switch; give the switch another name");
         let machine =
             machine(&["switch.core={}", "link.up={between=['server','core'],rate='1 GB/s'}"]).unwrap();
-        assert_eq!(machine.links[1].between, (1, 2));
+        assert_eq!(machine.links[1].between, Some((1, 2)));
         assert_eq!(machine.links[1].parameters.sharing, LinkSharing::SplitDuplex);
     }
 
@@ -247,6 +299,22 @@ mod tests {
         assert_snapshot!(read("mtu='1500 B'").unwrap_err(), @r#"--set link.up={between=['server','client'],mtu='1500 B'}: [link.up] has no `rate`; add for example rate = "465 MB/s""#);
         assert_snapshot!(read("rate='1 GB/s',mtu='52 B'").unwrap_err(), @r#"--set link.up={between=['server','client'],rate='1 GB/s',mtu='52 B...: `mtu` is 52 B, which its headers take; write for example mtu = "1500 B""#);
         assert_snapshot!(refused(&["host.client.nic.latency='1 us'"]), @r#"--set host.client.nic.latency='1 us': [host.client.nic] has no `rate`; add for example rate = "465 MB/s""#);
+    }
+
+    #[test]
+    fn a_route_leads_over_links_that_join_nothing() {
+        let read = |keys: &str| {
+            machine(&["link.wire={rate='1 GB/s'}", &format!("route=[{keys}]")]).map(|machine| machine.routes)
+        };
+        let route = "{from='client',to='server',links=['wire','wire']}";
+        assert_eq!(read(route), Ok(vec![Route { ends: (0, 1), links: vec![1, 1], symmetrical: true }]));
+        let refused = |keys: &str| read(keys).expect_err("it should be refused");
+        assert_snapshot!(refused(&format!("{route},{route}")), @"--set route=[{from='client',to='server',links=['wire','wire']},{fr...: there are two routes from and to these hosts; remove one of them");
+        assert_snapshot!(refused("{from='client',to='client',links=['wire']}"), @"--set route=[{from='client',to='client',links=['wire']}]: the route leads from host `client` to itself; name two hosts");
+        assert_snapshot!(refused("{from='client',to='server',links=[]}"), @"--set route=[{from='client',to='server',links=[]}]: `links` is empty; name one at least");
+        assert_snapshot!(refused("{from='client',to='server',links=['wir']}"), @"--set route=[{from='client',to='server',links=['wir']}]: there is no link `wir`; did you mean `wire`?");
+        assert_snapshot!(refused("{from='client',to='server',links=['lan']}"), @"--set route=[{from='client',to='server',links=['lan']}]: the link `lan` has `between`, so it is no part of a route by hand; remove `between`, or the route");
+        assert_snapshot!(refused("{from='client',links=['wire']}"), @r#"--set route=[{from='client',links=['wire']}]: [[route]] has no `to`; add for example to = "name""#);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::cgroups::read_cgroups;
 use super::disks::read_disks;
 use super::document::{Node, shorten};
-use super::links::{Hosts, read_links, read_nic, read_switches, read_topology};
+use super::links::{Hosts, read_links, read_nic, read_routes, read_switches, read_topology};
 use super::machine_file::{Folders, resolve};
 use super::network::read_mounts;
 use super::schema::MACHINE;
@@ -25,9 +25,10 @@ pub fn read_machine(root: &Fields<'_>, folders: Folders<'_>) -> Result<Machine, 
     let names: Hosts<'_> = nodes.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
     let switches = read_switches(root, &names)?;
     let links = read_links(root, &names, &switches)?;
+    let routes = read_routes(root, &names, &links)?;
     let network = read_topology(root, &mut hosts, &names)?;
     let without_mounts = hosts.iter().map(|draft| draft.host.clone()).collect();
-    let mut machine = Machine { hosts: without_mounts, switches, links, network };
+    let mut machine = Machine { hosts: without_mounts, switches, links, routes, network };
     let mounts = read_mounts(&hosts, &names, &machine)?;
     machine.hosts.iter_mut().zip(mounts).for_each(|(host, mounts)| host.mounts = mounts);
     Ok(machine)

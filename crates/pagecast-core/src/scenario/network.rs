@@ -172,7 +172,7 @@ impl Network<'_> {
         server: usize,
         fields: &Fields<'_>,
     ) -> Result<Option<usize>, ScenarioError> {
-        let joins = |link: &Link| link.between == (client, server) || link.between == (server, client);
+        let joins = |link: &Link| [(client, server), (server, client)].map(Some).contains(&link.between);
         let between: Vec<usize> = (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect();
         let names = || between.iter().map(|&index| self.links[index].name.as_str());
         if let Some(name) = fields.get::<String>("link")? {
@@ -198,8 +198,8 @@ impl Network<'_> {
         if self.graph.hops(client, server, None).is_some() {
             return Ok(());
         }
-        let Machine { hosts, switches, network, .. } = self.graph.machine();
-        if switches.is_empty() && network.is_none() {
+        let Machine { hosts, switches, network, routes, .. } = self.graph.machine();
+        if switches.is_empty() && network.is_none() && routes.is_empty() {
             let remedy = "add [link.NAME] with between = [\"client\", \"server\"], rate and latency";
             return Err(at.error("no link joins the two hosts", remedy));
         }
@@ -262,7 +262,7 @@ mod tests {
         let remote = &machine.hosts[0].mounts[1];
         assert_eq!(remote.source, MountSource::Nfs { server: 1, export: 0, link: Some(0) });
         assert_eq!(remote.write_mode, WriteMode::Back);
-        assert_eq!(machine.links[0].between, (0, 1));
+        assert_eq!(machine.links[0].between, Some((0, 1)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub fn machine_to_toml(machine: &Machine) -> String {
     let is_alone = machine.hosts.len() == 1
         && machine.links.is_empty()
         && machine.switches.is_empty()
+        && machine.routes.is_empty()
         && machine.network.is_none()
         && machine.hosts[0].name == ONLY_HOST;
     for host in &machine.hosts {
@@ -32,8 +33,15 @@ pub fn machine_to_toml(machine: &Machine) -> String {
             None => quoted(&machine.hosts[end].name),
             Some(switch) => quoted(&machine.switches[switch].name),
         };
-        let between = format!("[{}, {}]", name(link.between.0), name(link.between.1));
-        print_keys(&mut text, &format!("link.{}", key(&link.name)), &[("between", between)], link);
+        let between =
+            link.between.map(|(one, other)| ("between", format!("[{}, {}]", name(one), name(other))));
+        print_keys(&mut text, &format!("link.{}", key(&link.name)), between.as_slice(), link);
+    }
+    for route in &machine.routes {
+        let [from, to] = [route.ends.0, route.ends.1].map(|host| quoted(&machine.hosts[host].name));
+        let links: Vec<_> = route.links.iter().map(|&link| quoted(&machine.links[link].name)).collect();
+        let ways = [("from", from), ("to", to), ("links", format!("[{}]", links.join(", ")))];
+        print_keys(&mut text, "[route]", &ways, route);
     }
     text
 }
@@ -247,7 +255,7 @@ mod tests {
     use crate::keys::table;
     use crate::machine::{
         Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Link, LinkParameters, Memory,
-        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Switch, WriteCache, WriteMode,
+        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, Switch, WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -524,13 +532,15 @@ latency = "20000 ns"
             prop_assert_eq!(read_back(&alone), alone);
             let mtu = parameters.mtu.map(|mtu| Bytes(mtu.0 + 100));
             let parameters = LinkParameters { rate: Some(rate), latency: Nanos(latency), mtu, ..parameters };
-            let link = Link { name: "lan".into(), between: (0, 1), parameters };
+            let link = Link { name: "lan".into(), between: Some((0, 1)), parameters };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link], ..Machine::default() };
             let source = MountSource::Nfs { server: 1, export: 0, link: Some(0) };
             both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, options: None, export: Export::Sync, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both.clone());
             both.switches = vec![Switch { name: "core".into(), rate: None }, Switch { name: "edge".into(), rate: Some(rate) }];
-            both.links.push(Link { name: "up".into(), between: (3, 2), parameters });
+            both.links.push(Link { name: "up".into(), between: Some((3, 2)), parameters });
+            both.links.push(Link { name: "part".into(), between: None, parameters });
+            both.routes = vec![Route { ends: (0, 1), links: vec![2], symmetrical: false }, Route { ends: (1, 0), links: vec![2, 2], symmetrical: true }];
             both.hosts[0].nic = Some(parameters);
             both.hosts.iter_mut().zip([1, 0]).for_each(|(host, place)| host.place = Some(place));
             both.network = Some(Topology { shape, uplink_rate: Some(rate), parameters });

@@ -8,7 +8,7 @@ use super::residency::Residency;
 use super::{copies, mapped, names, patterns, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
 use crate::machine::{
-    CawlParameters, Disk, IoMax, Kernel, Link, LinkParameters, Memory, Mount, Nfsd, Switch, Topology,
+    CawlParameters, Disk, IoMax, Kernel, Link, LinkParameters, Memory, Mount, Nfsd, Route, Switch, Topology,
     VmSettings,
 };
 use crate::readers::{Compute, ListOrder, Replay};
@@ -34,6 +34,7 @@ pub static SCENARIO: Schema = Schema {
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
         may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
+        may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
         may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
         may("process", Kind::Either(&[&PROCESS, &IMPORTED]), "Programs that run"),
@@ -63,6 +64,7 @@ pub static MACHINES: Schema = Schema {
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
         may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
+        may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
         may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
     ],
 };
