@@ -31,7 +31,7 @@ def _lines(scenario: Scenario, options: Mapping[str, float | str]) -> Iterator[s
     for name, link in scenario.links.items():
         yield f"[link.{name}]"
         yield f"between = {_list(scenario.hosts)}"
-        yield f'rate = "{link.bytes_per_s!r} B/s"\nlatency = {_time(link.latency_s)}'
+        yield f'rate = "{link.bytes_per_s!r} B/s"\nlatency = {_time(link.latency_s)}\nsharing = "shared"'
     for path, file in scenario.files.items():
         yield f'[[file]]\npath = "{path}"\nsize = {_size(file.size)}\ncached = {_size(file.cached)}'
         if not has_one_host:

@@ -68,7 +68,7 @@ def to_toml(document: Table, units: Units = base_units) -> str:
 
 
 def _lines(document: Table, units: Units) -> Iterator[str]:
-    for key in ("model", "machine", "host", "link"):
+    for key in ("model", "machine", "host", "link", "network"):
         if key in document:
             yield from _table((key,), document[key], units)
     for key in ("file", "process"):

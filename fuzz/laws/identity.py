@@ -86,7 +86,7 @@ def permuted(document: Table) -> Table:
 
 def processes_by_host(document: Table) -> Iterator[list[Table]]:
     """Give the processes of each host; hosts that links connect are taken together."""
-    if "link" in document:
+    if "link" in document or "network" in document:
         yield document["process"]
         return
     for host in hosts_of(document):
@@ -108,7 +108,7 @@ def has_ties(processes: list[Table]) -> bool:
 
 def independence(case: Case, simulator: Simulator) -> Iterator[str]:
     """On hosts that no link connects everything takes as long as if each were alone."""
-    if "host" not in case.document or "link" in case.document:
+    if "host" not in case.document or "link" in case.document or "network" in case.document:
         return
     for name in case.document["host"]:
         alone = only_host(case.document, name)

@@ -302,4 +302,36 @@ def network(chance: Chance) -> Table:
         links[f"lan_{client}"] = {"between": [client, "server"], "rate": chance.rate(10 * MB, 5000 * MB)}
         if chance.often():
             links[f"lan_{client}"]["latency"] = Time(chance.between(5 * US, 2 * MS))
-    return {"host": {**hosts, "server": server}, "link": links}
+        links[f"lan_{client}"] |= wires(chance)
+    if chance.random() < 0.2:
+        server["nic"] = wires(chance) | {"rate": chance.rate(10 * MB, 5000 * MB)}
+    machine: Table = {"host": {**hosts, "server": server}}
+    if chance.random() < 0.2:
+        shape = chance.one_of("star", "two-level", "fat-tree", "torus")
+        drawn: Table = {
+            "topology": shape,
+            "hosts": [*clients, "server"],
+            "rate": chance.rate(10 * MB, 5000 * MB),
+        }
+        if shape == "two-level":
+            drawn |= {"leaves": 2, "spines": chance.randint(1, 2)}
+        elif shape == "fat-tree":
+            drawn["k"] = 4
+        elif shape == "torus":
+            drawn["topo_parameters"] = "2,2"
+        return machine | {"network": drawn | wires(chance)}
+    return machine | {"link": links}
+
+
+def wires(chance: Chance) -> Table:
+    """Draw who shares a link, and what goes over it beside the bytes of messages."""
+    drawn: Table = {}
+    if chance.random() < 0.2:
+        drawn["sharing"] = chance.one_of("shared", "split-duplex", "fatpipe")
+    if chance.random() < 0.2:
+        drawn["transport"] = chance.one_of("10gbe", "ipoib-fdr", "rdma-edr")
+    if chance.random() < 0.2:
+        drawn["mtu"] = Size(chance.one_of(1500, 9000))
+    if chance.random() < 0.2:
+        drawn["tcp_window"] = Size(chance.one_of(65_536, 4 << 20))
+    return drawn

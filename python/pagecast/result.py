@@ -301,6 +301,16 @@ class Result:
         return self._table("devices")
 
     @cached_property
+    def links(self) -> Columns:
+        """What each direction of each link has carried.
+
+        Columns `link`, `from`, `to`, `messages`, `bytes`, `link_bytes` (with headers), `rate_bytes_per_s`,
+        `busy_s` (the time with a message on it) and `utilisation` (the part of what it could have carried).
+        Directions that are not used have no rows.
+        """
+        return self._table("links")
+
+    @cached_property
     def files(self) -> Columns:
         """How much of each file was in memory."""
         return self._table("files")

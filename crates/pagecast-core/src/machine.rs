@@ -12,12 +12,14 @@ mod disk_service;
 mod io;
 mod journal;
 mod kernel;
+mod link;
 mod memory;
 mod mount;
 mod nfs;
+mod topology;
+mod transport;
 
-use crate::keys::{Kind, RATE, TIME, keys};
-use crate::units::{Bytes, BytesPerSecond, Nanos};
+use crate::units::Bytes;
 
 pub use cawl::CawlParameters;
 pub use disk::{Bdi, Disk, Scheduler, WriteCache};
@@ -28,20 +30,29 @@ pub use disk_service::{Iops, Quantiles, San};
 pub use io::{IoCost, IoMax};
 pub use journal::{DataMode, Journal};
 pub use kernel::{Kernel, Lru, VmSettings, version_name};
+pub use link::{Link, LinkParameters, LinkSharing, Route, Switch};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 pub use nfs::{Export, NfsOptions, Nfsd};
+pub use topology::{Shape, TOPOLOGIES, Topology};
+pub use transport::Transport;
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
 
-/// All hosts of a scenario and the links between them. A scenario with one `[machine]` has one host.
-#[derive(Clone, Debug, PartialEq)]
+/// All hosts of a scenario and the network between them. A scenario with one `[machine]` has one host.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Machine {
     /// At least one; the first is where processes run that name no host.
     pub hosts: Vec<Host>,
-    /// Connections between hosts.
+    /// Switches by hand.
+    pub switches: Vec<Switch>,
+    /// Connections between hosts and switches.
     pub links: Vec<Link>,
+    /// Ways by hand.
+    pub routes: Vec<Route>,
+    /// The network of one shape, if there is one.
+    pub network: Option<Topology>,
 }
 
 /// One computer.
@@ -61,6 +72,10 @@ pub struct Host {
     pub cgroups: Vec<Cgroup>,
     /// Disks; mounts refer to them by index.
     pub disks: Vec<Disk>,
+    /// Its network interface, if that has a limit of its own.
+    pub nic: Option<LinkParameters>,
+    /// Its place in the network of one shape, if it has one there.
+    pub place: Option<u32>,
     /// Mount points, none of them twice.
     pub mounts: Vec<Mount>,
     /// Its NFS server.
@@ -147,27 +162,5 @@ impl MemoryLimit {
             Self::Max(_) => "memory.max",
             Self::LimitInBytes(_) => "memory.limit_in_bytes",
         }
-    }
-}
-
-keys! {
-    /// A network connection between two hosts.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct Link: "link" {
-        /// The key of its table.
-        pub name: String,
-        /// Its two hosts
-        ///
-        /// `["client", "server"]`.
-        #[key(Kind::Texts, required)]
-        only between,
-        /// Indices of its two hosts.
-        pub between: (usize, usize),
-        /// Shared by both directions
-        #[key(RATE, required)]
-        pub rate: BytesPerSecond,
-        /// One way
-        #[key(TIME, shown = Nanos::ZERO)]
-        pub latency: Nanos,
     }
 }

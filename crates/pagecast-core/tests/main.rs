@@ -40,6 +40,7 @@ mod kernel_writes;
 mod mapped;
 mod mixed_methods;
 mod names;
+mod network;
 mod nfs;
 mod operations;
 mod partial_blocks;

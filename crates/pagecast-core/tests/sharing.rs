@@ -156,6 +156,7 @@ fn a_sleeper_takes_no_core() {
 fn a_link_narrower_than_the_disk_is_the_limit_of_both_directions_together() {
     let run = on(HOSTS)
         .set("link.lan.rate=50 MB/s")
+        .set("link.lan.sharing=shared")
         .file("/remote/f", "250 MB")
         .process("reader", &["read = '/remote/f'"])
         .process("writer", &["write = '/remote/g', size = '250 MB'"])

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use numpy::PyArray1;
 use pagecast_core::result::{
     AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable,
-    FileTable, KernelLevels, Latencies, Latency, LatencyKey, Moved, OperationTable, Part, Rates,
+    FileTable, KernelLevels, Latencies, Latency, LatencyKey, LinkTable, Moved, OperationTable, Part, Rates,
     SimulationResult, Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
@@ -95,6 +95,7 @@ impl Result {
             "bdi" => columns.bdi(&self.data.bdi),
             "at_risk" => columns.at_risk(&self.data.at_risk),
             "devices" => columns.devices(&self.data.devices),
+            "links" => columns.links(&self.data.links),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
@@ -105,7 +106,7 @@ impl Result {
             "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
                 "there is no table {table:?}; choose one of operations, parts, waits, timeline, bdi, devices, \
-                 files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
+                 links, files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
     }
@@ -261,6 +262,22 @@ impl<'py> Columns<'_, 'py> {
         };
         by_request("request_s", |used| used.at_disk)?;
         by_request("queue_s", |used| used.waiting)?;
+        Ok(self.dict)
+    }
+
+    fn links(self, table: &LinkTable) -> PyResult<Bound<'py, PyDict>> {
+        let end = self.data.end.0.max(1) as f64;
+        self.dict.set_item("link", &table.link)?;
+        self.dict.set_item("from", &table.from)?;
+        self.dict.set_item("to", &table.to)?;
+        self.array("messages", table.messages.iter().map(|&count| count as i64))?;
+        self.array("bytes", table.bytes.iter().map(|&bytes| bytes as i64))?;
+        self.array("link_bytes", table.on_link.iter().map(|&bytes| bytes as i64))?;
+        self.dict.set_item("rate_bytes_per_s", PyArray1::from_iter(self.py, table.rate.iter().copied()))?;
+        self.times("busy_s", table.busy.iter().copied())?;
+        let used = table.on_link.iter().zip(&table.rate);
+        let shares = used.map(|(&bytes, rate)| bytes as f64 / (rate * end * 1e-9));
+        self.dict.set_item("utilisation", PyArray1::from_iter(self.py, shares))?;
         Ok(self.dict)
     }
 

@@ -13,6 +13,7 @@ from pagecast._core import format_bytes
 from pagecast.api import Scenario
 from pagecast.cli.amounts import seconds, seconds_and_more
 from pagecast.cli.happened import happenings
+from pagecast.cli.links_table import links_table
 from pagecast.cli.repeated_table import repeated_tables
 from pagecast.cli.rows import Operations
 from pagecast.cli.slowest_table import slowest_table
@@ -59,6 +60,8 @@ def print_summary(
     if slowest is not None:
         for result in results:
             print_plain(slowest_table(result, slowest), console)
+    for table in filter(None, map(links_table, results)):
+        print_plain(table, console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):

@@ -2,7 +2,8 @@
 //!
 //! A run over thousands of hosts would touch the state of another host at every event and wait for memory each time. In groups a process
 //! costs the same among a hundred thousand as among thirty. The result is the same, bit by bit: groups whose processes have ended go on,
-//! with their flushers, until all have. Hosts belong together if one mounts the other's files, or if a process of one waits for a process
+//! with their flushers, until all have. Hosts belong together if one mounts the other's files, if the ways of
+//! their mounts share a link or a switch, or if a process of one waits for a process
 //! or an event of the other. Of groups that are alike one is simulated (`twins`).
 
 use rustc_hash::FxHashMap;
@@ -13,7 +14,8 @@ use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::machine::{Link, Machine, Mount, MountSource};
+use crate::machine::{Link, Machine, Mount, MountSource, Route};
+use crate::net::Graph;
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
 use crate::stop;
@@ -122,6 +124,7 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
             }
         }
     }
+    join_over_network(&scenario.machine, &mut joined);
     let by_name: FxHashMap<&str, usize> =
         scenario.processes.iter().map(|process| (&*process.name, process.host)).collect();
     let mut of_event = FxHashMap::default();
@@ -152,6 +155,37 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
     Groups { of_host, count: numbers.len() }
 }
 
+/// True if hosts may be connected by more than links between two of them.
+fn has_switches(machine: &Machine) -> bool {
+    machine.network.is_some() || !machine.switches.is_empty() || !machine.routes.is_empty()
+}
+
+/// The server of a mount that is reached over switches.
+fn over_switches(mount: &Mount) -> Option<usize> {
+    match mount.source {
+        MountSource::Nfs { server, link: None, .. } => Some(server),
+        _ => None,
+    }
+}
+
+/// Joins hosts whose mounts are reached over the same links or switches.
+fn join_over_network(machine: &Machine, joined: &mut Joined) {
+    if !has_switches(machine) {
+        return;
+    }
+    let graph = Graph::new(machine);
+    let mut of_carrier = FxHashMap::default();
+    for (client, host) in machine.hosts.iter().enumerate() {
+        for server in host.mounts.iter().filter_map(over_switches) {
+            for (from, to) in [(client, server), (server, client)] {
+                for (carrier, _) in graph.hops(from, to, None).into_iter().flatten() {
+                    joined.join(client, *of_carrier.entry(carrier).or_insert(client));
+                }
+            }
+        }
+    }
+}
+
 /// A group as a scenario of its own, and which hosts and processes of the whole it has.
 pub(super) struct Part {
     pub scenario: Scenario,
@@ -169,17 +203,20 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
         host_at.push(part.hosts.len());
         part.hosts.push(host as u32);
     }
-    let mut link_at = Vec::with_capacity(machine.links.len());
-    for link in &machine.links {
-        let (one, other) = link.between;
+    let mut link_at = vec![0; machine.links.len()];
+    let hosts = machine.hosts.len();
+    for (at, link) in machine.links.iter().enumerate() {
+        let Some((one, other)) = link.joined_hosts(hosts) else { continue };
         let links = &mut parts[groups.of_host[one] as usize].scenario.machine.links;
-        link_at.push(links.len());
+        link_at[at] = links.len();
         if groups.of_host[one] == groups.of_host[other] {
-            links.push(Link { between: (host_at[one], host_at[other]), ..link.clone() });
+            links.push(Link { between: Some((host_at[one], host_at[other])), ..link.clone() });
         }
     }
+    share_switches(machine, groups, &host_at, &mut parts);
     for (host, &group) in machine.hosts.iter().zip(&groups.of_host) {
         let mut own = host.clone();
+        own.place = own.place.filter(|_| parts[group as usize].scenario.machine.network.is_some());
         own.mounts.iter_mut().for_each(|mount| renumber(mount, &host_at, &link_at));
         parts[group as usize].scenario.machine.hosts.push(own);
     }
@@ -196,13 +233,52 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
     parts
 }
 
+/// Gives the switches, the routes by hand and the network of one shape to groups that have mounts over them.
+fn share_switches(machine: &Machine, groups: &Groups, host_at: &[usize], parts: &mut [Part]) {
+    if !has_switches(machine) {
+        return;
+    }
+    let hosts = machine.hosts.len();
+    let needs =
+        |host: &u32| machine.hosts[*host as usize].mounts.iter().any(|mount| over_switches(mount).is_some());
+    for (group, part) in (0..).zip(parts).filter(|(_, part)| part.hosts.iter().any(needs)) {
+        let own = &mut part.scenario.machine;
+        own.network = machine.network.clone();
+        own.switches = machine.switches.clone();
+        let end = |end: usize| match groups.of_host.get(end) {
+            None => Some(part.hosts.len() + end - hosts),
+            Some(&of) => (of == group).then(|| host_at[end]),
+        };
+        let mut link_at = FxHashMap::default();
+        for (at, link) in machine.links.iter().enumerate() {
+            if link.joined_hosts(hosts).is_some() {
+                continue;
+            }
+            let between = link.between.map(|(one, other)| Some((end(one)?, end(other)?)));
+            if between != Some(None) {
+                link_at.insert(at, own.links.len());
+                own.links.push(Link { between: between.flatten(), ..link.clone() });
+            }
+        }
+        let routes = machine.routes.iter().filter(|route| {
+            let (from, to) = route.ends;
+            groups.of_host[from] == group && groups.of_host[to] == group
+        });
+        own.routes.extend(routes.map(|route| Route {
+            ends: (host_at[route.ends.0], host_at[route.ends.1]),
+            links: route.links.iter().map(|link| link_at[link]).collect(),
+            symmetrical: route.symmetrical,
+        }));
+    }
+}
+
 fn renumbered(slots: &Slots, host_at: &[usize]) -> Slots {
     Slots { hosts: slots.hosts.iter().map(|&host| host_at[host]).collect(), ..slots.clone() }
 }
 
 fn renumber(mount: &mut Mount, host_at: &[usize], link_at: &[usize]) {
     if let MountSource::Nfs { server, link, .. } = &mut mount.source {
-        (*server, *link) = (host_at[*server], link_at[*link]);
+        (*server, *link) = (host_at[*server], link.map(|link| link_at[link]));
     }
 }
 
@@ -220,7 +296,7 @@ impl Part {
             model_options: whole.model_options.clone(),
             residency: whole.residency,
             tolerance: whole.tolerance,
-            machine: Machine { hosts: Vec::new(), links: Vec::new() },
+            machine: Machine::default(),
             files: Vec::new(),
             processes: Vec::new(),
             sources: Vec::new(),

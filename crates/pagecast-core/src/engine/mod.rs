@@ -11,6 +11,7 @@ mod copying;
 mod disks;
 mod groups;
 mod kiocbs;
+mod links;
 mod mapped;
 mod messages;
 mod operations;

@@ -143,12 +143,19 @@ impl<N: Network> Engine<'_, N> {
 
     /// Opens the connections of all mounts of other hosts.
     pub(super) fn connect_mounts(&mut self) {
-        for host in &self.scenario.machine.hosts {
+        for (client, host) in (0..).zip(&self.scenario.machine.hosts) {
             let mounts = host.mounts.iter().map(|mount| {
                 let MountSource::Nfs { server, link, .. } = mount.source else { return None };
-                let (path, latency) = (self.links[link], self.scenario.machine.links[link].latency);
-                let mut connect = || self.connections.connect(path, latency, None);
-                Some(Mounted { to_server: connect(), to_client: connect(), server: server as u32 })
+                let server = server as u32;
+                let mut connect = |from, to| {
+                    let route = self.net.route(from, to, link).expect("the routes of all mounts are known");
+                    self.connections.connect(route.path, route.latency, route.cap)
+                };
+                Some(Mounted {
+                    to_server: connect(client, server),
+                    to_client: connect(server, client),
+                    server,
+                })
             });
             let mounts = mounts.collect();
             self.rpcs.mounts.push(mounts);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::agenda::{Agenda, Wake};
 use super::connections::{ConnectionId, Connections};
 use super::disks::Disks;
+use super::links::Links;
 use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::services::Rpcs;
@@ -17,6 +18,7 @@ use crate::flow::{Completion, FlowSpec, Network, Path, Progress};
 use crate::fs::nfs::{Nfs, Stage};
 use crate::fs::{Namespace, Paths};
 use crate::machine::Machine;
+use crate::net::Net;
 use crate::policy::{
     Actions, BdiSample, Behind, Command, DeviceId, Event, OperationId, Outcome, Policy, Request,
 };
@@ -68,8 +70,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) hosts: Vec<HostState>,
     /// Hosts whose policy has been called at this instant.
     pub(super) called: Vec<u32>,
-    /// The resources of each link.
-    pub(super) links: Vec<Path>,
+    pub(super) net: Net<'a>,
+    pub(super) links: Links,
     pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
     pub(super) nfs: Nfs,
@@ -140,9 +142,10 @@ impl<N: Network> Engine<'_, N> {
         self.record_residency(None);
         self.record_blocks();
         self.record_cgroups();
-        let Self { mut disks, network, now, .. } = self;
-        let used = disks.end_all(now, |flow| network.progress(now, flow).done as u64);
-        Ok(self.recorder.finish(end, used))
+        let Self { mut disks, links, net, network, now, .. } = self;
+        let done = |flow| network.progress(now, flow).done as u64;
+        let used = disks.end_all(now, done);
+        Ok(self.recorder.finish(end, used, links.rows(now, &net, done)))
     }
 
     /// Lets each policy tell the rest of its events.
@@ -237,6 +240,7 @@ impl<N: Network> Engine<'_, N> {
         self.actions.release(completion.flow);
         let now = self.now;
         self.disks.end(now, completion.flow, completion.bytes);
+        self.links.end(now, completion.flow, completion.bytes, &self.net);
         match self.owners[completion.flow.slot as usize] {
             Owner::Policy(host) => {
                 self.with_policy(host, |policy, actions| policy.completed(now, completion, actions))?;
@@ -352,6 +356,7 @@ impl<N: Network> Engine<'_, N> {
             Command::Cancel(flow) => {
                 let progress = self.network.cancel(self.now, flow);
                 self.disks.end(self.now, flow, progress.done as u64);
+                self.links.end(self.now, flow, progress.done as u64, &self.net);
                 self.actions.release(flow);
             }
             Command::Done(OperationId::NOBODY, _) => {}
@@ -379,6 +384,7 @@ impl<N: Network> Engine<'_, N> {
         }
         self.owners[slot] = owner;
         self.disks.begin(self.now, flow, &spec);
+        self.links.begin(self.now, flow, spec.path, &self.net);
         spec.weight *= self.stream_weight(&spec, owner);
         self.network.start(self.now, flow, spec);
     }

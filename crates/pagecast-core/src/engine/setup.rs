@@ -1,4 +1,4 @@
-//! Builds the run: resources of all hosts and links, a policy for each host, the files that exist before.
+//! Builds the run: resources of all hosts and of the network, a policy for each host, the files that exist before.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource};
-use crate::net;
+use crate::net::{self, Net};
 use crate::policy::registry;
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part};
@@ -20,6 +20,7 @@ use crate::workload::{Beside, IoPriority};
 use super::agenda::Agenda;
 use super::connections::Connections;
 use super::disks::Disks;
+use super::links::Links;
 use super::recorder::Recorder;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
@@ -28,53 +29,57 @@ use super::settings::Settings;
 use super::slots::Scheduler;
 use super::uneven::{Uneven, Weights};
 
-/// The resources of a machine: memory of each host, then the disks of each host, then the links.
-struct Hardware {
+/// The resources of a machine: memory of each host, then the disks of each host, then the network.
+struct Hardware<'a> {
     memory: Vec<ReadWrite>,
     disks: Vec<Vec<ReadWrite>>,
-    links: Vec<Route>,
+    net: Net<'a>,
 }
 
-impl Hardware {
-    fn new(machine: &Machine, network: &mut impl Network) -> Self {
+impl<'a> Hardware<'a> {
+    fn new(machine: &'a Machine, network: &mut impl Network) -> Self {
         let disks =
             |host: &Host, network: &mut _| host.disks.iter().map(|d| device::disk(d, network)).collect();
         Self {
             memory: machine.hosts.iter().map(|host| device::memory(&host.memory, network)).collect(),
             disks: machine.hosts.iter().map(|host| disks(host, network)).collect(),
-            links: machine.links.iter().map(|link| net::link(link, network)).collect(),
+            net: Net::new(machine, network),
         }
     }
 
     /// What files under each mount of a host cross.
-    fn mounts(&self, machine: &Machine, host: usize, network: &mut impl Network) -> Vec<Paths> {
-        let routes = |mount: &Mount| match mount.source {
-            MountSource::Disk(disk) => self.disks[host][disk].clone(),
+    fn mounts(&mut self, machine: &Machine, host: usize, network: &mut impl Network) -> Vec<Paths> {
+        machine.hosts[host].mounts.iter().map(|mount| self.mount(machine, host, mount, network)).collect()
+    }
+
+    fn mount(&mut self, machine: &Machine, host: usize, mount: &Mount, network: &mut impl Network) -> Paths {
+        let copy = self.memory[host].read.clone();
+        match mount.source {
+            MountSource::Disk(disk) => {
+                let routes = self.disks[host][disk].clone();
+                paths(routes.read.join(&copy), routes, network)
+            }
             // Its bytes are copied, and nothing else.
-            MountSource::Tmpfs => self.memory[host].clone(),
+            MountSource::Tmpfs => paths(copy, self.memory[host].clone(), network),
             MountSource::Nfs { server, export, link } => {
                 let MountSource::Disk(disk) = machine.hosts[server].mounts[export].source else {
                     unreachable!("only mounts of a disk are exported")
                 };
-                let over = |route: &Route| route.clone().renamed(Part::Server).join(&self.links[link]);
-                let there = &self.disks[server][disk];
-                ReadWrite { read: over(&there.read), write: over(&there.write) }
+                let mut way =
+                    |ends| self.net.join(ends, link, network).expect("the scenario was checked for a way");
+                let (there, back) = (way((host, server)), way((server, host)));
+                let over = |disk: &Route, way: &net::Route| {
+                    disk.clone().renamed(Part::Server).join(network.route(way.path))
+                };
+                let disk = &self.disks[server][disk];
+                let (read, write) = (over(&disk.read, &back), over(&disk.write, &there));
+                let paths = paths(read.join(&copy), ReadWrite { read, write }, network);
+                self.net.note_like(paths.read, &back);
+                self.net.note_like(paths.read_and_copy, &back);
+                self.net.note_like(paths.write, &there);
+                paths
             }
-        };
-        machine.hosts[host]
-            .mounts
-            .iter()
-            .map(|mount| {
-                let (routes, copy) = (routes(mount), &self.memory[host].read);
-                let is_in_memory = mount.source == MountSource::Tmpfs;
-                let read_and_copy = if is_in_memory { copy.clone() } else { routes.read.join(copy) };
-                Paths {
-                    read: network.add_path(routes.read),
-                    write: network.add_path(routes.write),
-                    read_and_copy: network.add_path(read_and_copy),
-                }
-            })
-            .collect()
+        }
     }
 
     /// The disk and the path of a write to the journal of each mount of a host that has it on a disk of its own.
@@ -99,6 +104,15 @@ impl Hardware {
     }
 }
 
+/// Makes the paths of a mount known.
+fn paths(read_and_copy: Route, routes: ReadWrite, network: &mut impl Network) -> Paths {
+    Paths {
+        read: network.add_path(routes.read),
+        write: network.add_path(routes.write),
+        read_and_copy: network.add_path(read_and_copy),
+    }
+}
+
 impl<'a, N: Network> Engine<'a, N> {
     /// A run of a scenario that may be a group of a larger one of `hosts_in_all` hosts.
     pub(super) fn new(
@@ -111,7 +125,7 @@ impl<'a, N: Network> Engine<'a, N> {
         let options = scenario.options_of(model, &settings.options);
         let options = Options { origin: &scenario.origin, model, values: &options };
         let machine = &scenario.machine;
-        let hardware = Hardware::new(machine, &mut network);
+        let mut hardware = Hardware::new(machine, &mut network);
         let mut hosts = Vec::with_capacity(machine.hosts.len());
         let mut journals: Vec<(usize, usize, Path)> = Vec::new();
         for (at, host) in machine.hosts.iter().enumerate() {
@@ -150,7 +164,8 @@ impl<'a, N: Network> Engine<'a, N> {
             keeps_blocks: hosts_in_all <= BlockTable::MOST_HOSTS,
             now: Nanos::ZERO,
             weights: Weights::new(settings.seed, hardware.uneven(machine)),
-            links: hardware.links.into_iter().map(|link| network.add_path(link)).collect(),
+            net: hardware.net,
+            links: Links::default(),
             network,
             disks,
             hosts,

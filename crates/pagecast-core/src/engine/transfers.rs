@@ -1,4 +1,4 @@
-//! Carries out the plans of `fs::nfs`: asks both hosts' policies, sends chunks over the link and waits for its latency.
+//! Carries out the plans of `fs::nfs`: asks both hosts' policies, sends chunks over the network and waits for its latency.
 
 use super::agenda::Wake;
 use super::run::{Engine, Owner};
@@ -7,6 +7,7 @@ use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::fs::nfs::{Direction, MESSAGE, Nfs, Plan, Stage};
 use crate::machine::MountSource;
+use crate::net::Route;
 use crate::policy::{Call, OperationId, Outcome, Request};
 use crate::result::{Part, Parts};
 use crate::units::Nanos;
@@ -44,7 +45,14 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn latency(&self, transfer: u32) -> Nanos {
-        self.scenario.machine.links[self.nfs.plan(transfer).link].latency
+        self.route_of(transfer, true).latency
+    }
+
+    /// The route of a transfer to its server, or back.
+    fn route_of(&self, transfer: u32, to_server: bool) -> &Route {
+        let &Plan { client, server, link, .. } = self.nfs.plan(transfer);
+        let (from, to) = if to_server { (client, server) } else { (server, client) };
+        self.net.route(from, to, link).expect("the routes of all mounts are known")
     }
 
     /// The latency of a message or chunk is over: its bytes follow.
@@ -54,7 +62,9 @@ impl<N: Network> Engine<'_, N> {
             Stage::Link => plan.chunk_at(self.nfs.on_link(transfer)).1.0,
             _ => MESSAGE,
         };
-        self.actions.start(FlowSpec::new(self.links[plan.link], bytes, 0));
+        let route = self.route_of(transfer, self.nfs.goes_to_server(transfer, stage));
+        let cap = route.cap.map(|cap| (cap, Part::Network));
+        self.actions.start(FlowSpec { cap, ..FlowSpec::new(route.path, bytes, 0) });
         self.start_own_flows(Owner::Transfer(transfer, stage));
     }
 

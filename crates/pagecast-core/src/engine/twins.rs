@@ -57,19 +57,26 @@ fn is_even(machine: &Machine) -> bool {
 /// Whether hosts and links are the same but for the names of hosts.
 fn are_alike(one: &Machine, other: &Machine) -> bool {
     let are_same = |(one, other): (&Host, &Host)| {
-        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, mounts, nfsd, cawl } = one;
+        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, nic, place, mounts, nfsd, cawl } = one;
         *cores == other.cores
             && *memory == other.memory
             && *vm == other.vm
             && *kernel == other.kernel
             && *cgroups == other.cgroups
             && *disks == other.disks
+            && *nic == other.nic
+            && *place == other.place
             && *mounts == other.mounts
             && *nfsd == other.nfsd
             && *cawl == other.cawl
     };
     let counts = [one, other].map(|machine| (machine.hosts.len(), machine.links.len()));
-    counts[0] == counts[1] && one.links == other.links && one.hosts.iter().zip(&other.hosts).all(are_same)
+    counts[0] == counts[1]
+        && one.links == other.links
+        && one.switches == other.switches
+        && one.routes == other.routes
+        && one.network == other.network
+        && one.hosts.iter().zip(&other.hosts).all(are_same)
 }
 
 /// What is there before, and what processes do then, in the order of the scenario.

@@ -75,7 +75,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn serve(&mut self, host: u32, request: &Request, next: Nanos) -> Result<(), SimulationError> {
         self.begin_calls(host);
         let process = self.process_behind(request.operation);
-        let Self { hosts, network, recorder, actions, now, weights, processes, disks, .. } = self;
+        let Self { hosts, network, recorder, actions, now, weights, processes, disks, links, net, .. } = self;
         let process = process.map(|process| (process, &*processes[process as usize].name));
         let (network, weights, at) = (&*network, &*weights, host as usize);
         let asked = Cell::new(None);
@@ -84,6 +84,7 @@ impl<N: Network> Engine<'_, N> {
         if let Some(Served { end, outcome }) = served {
             if let Some(spec) = lull.asked.get() {
                 lull.disks.served(&spec, *now, end);
+                links.served(&spec, (*now, end), net);
             }
             self.now = end;
             stop::come_to(end);

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::places::Places;
 use super::sharing::{self, Binding, Crossed, Member};
 use super::write_cache::{WriteCache, WriteCaches, limited};
 use super::{Completion, FlowId, FlowSpec, Network, Path, Progress, Resource, ResourceId, Route, Use};
@@ -124,7 +125,7 @@ struct Flow {
     id: FlowId,
     spec: FlowSpec,
     /// Its index in the `members` of each of its resources.
-    places: [u32; Route::MAX],
+    places: Places,
     binding: Binding,
     /// Bound by a resource: the value of its counter at the end. Otherwise the bytes left at `since`.
     tag: f64,
@@ -200,7 +201,7 @@ impl Fluid {
         let entangled = u32::from(flow.is_entangled(&self.routes));
         for (place, each) in flow.uses(&self.routes).iter().enumerate() {
             let shared = &mut self.resources[each.resource.0 as usize];
-            flow.places[place] = shared.members.len() as u32;
+            flow.places.set(place, shared.members.len() as u32);
             shared.members.push(slot);
             shared.load += sharing::load(flow.spec.weight, each.cost);
             shared.entangled += entangled;
@@ -212,15 +213,16 @@ impl Fluid {
     fn detach(&mut self, slot: u32) {
         let flow = self.flow(slot);
         let (entangled, watched) = (u32::from(flow.is_entangled(&self.routes)), u32::from(flow.spec.watched));
-        let (places, weight) = (flow.places, flow.spec.weight);
-        for (each, place) in self.routes[flow.spec.path.0 as usize].uses().iter().zip(places) {
+        let (path, weight) = (flow.spec.path.0 as usize, flow.spec.weight);
+        for (number, each) in self.routes[path].uses().iter().enumerate() {
             let shared = &mut self.resources[each.resource.0 as usize];
-            let at = place as usize;
+            let leaving = self.flows[slot as usize].as_ref().expect("it is under way");
+            let at = leaving.places.get(number) as usize;
             shared.members.swap_remove(at);
             if let Some(&moved) = shared.members.get(at) {
                 let other = self.flows[moved as usize].as_mut().expect("members are under way");
                 let its_place = other.uses(&self.routes).iter().position(|u| u.resource == each.resource);
-                other.places[its_place.expect("a member crosses the resource")] = at as u32;
+                other.places.set(its_place.expect("a member crosses the resource"), at as u32);
             }
             shared.load -= sharing::load(weight, each.cost);
             shared.entangled -= entangled;
@@ -570,7 +572,7 @@ impl Network for Fluid {
         self.flows[slot] = Some(Flow {
             id,
             spec,
-            places: [0; Route::MAX],
+            places: Places::default(),
             binding: Binding::New,
             tag: spec.bytes as f64,
             cap_rate: 0.0,

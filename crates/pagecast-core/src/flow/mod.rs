@@ -1,12 +1,13 @@
 //! Moves bytes in flows that share devices, memory, processors and links.
 //!
-//! A flow crosses one to five resources. All flows get weighted max-min fair rates. [`fluid`] gives them by events, [`stepped`] by fixed
+//! A flow crosses one or more resources. All flows get weighted max-min fair rates. [`fluid`] gives them by events, [`stepped`] by fixed
 //! steps of time; the second is slow and simple and checks the first. Source: weighted max-min fairness by progressive filling (Bertsekas
 //! and Gallager, *Data Networks*, 6.5.2). Left out: packets, requests and their order; a device is a rate (see `device` for its changes).
 
 #[cfg(test)]
 mod definition;
 pub mod fluid;
+mod places;
 mod sharing;
 pub mod stepped;
 mod write_cache;
@@ -128,21 +129,18 @@ impl Path {
     }
 }
 
-/// The resources that a flow crosses: at most [`Route::MAX`].
+/// The resources that a flow crosses, one or more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route(Vec<Use>);
 
 impl Route {
-    /// The two parts of client memory, a link and the two parts of the server's disk.
-    pub const MAX: usize = 5;
-
     /// A route over these resources.
     ///
     /// # Panics
-    /// If there are none, or more than [`Route::MAX`], or one twice.
+    /// If there are none, or one twice.
     #[must_use]
     pub fn new(uses: &[Use]) -> Self {
-        assert!((1..=Self::MAX).contains(&uses.len()), "a route crosses 1 to {} resources", Self::MAX);
+        assert!(!uses.is_empty(), "a route crosses a resource");
         let again = |at: usize| uses[..at].iter().any(|each| each.resource == uses[at].resource);
         assert!(!(1..uses.len()).any(again), "a route crosses a resource once");
         Self(uses.to_vec())

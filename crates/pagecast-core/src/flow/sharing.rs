@@ -36,7 +36,7 @@ pub(super) enum Binding {
     /// None yet: the flow has just started.
     New,
     /// The resource at this place of its path.
-    Resource(u8),
+    Resource(u16),
     /// Its own cap.
     Cap,
 }
@@ -131,7 +131,7 @@ pub(super) fn fill_one<'a>(
         Some(level) => Only { rate: weight * level, binding: Binding::Cap, level: None },
         None => {
             let level = Some((uses[place].resource, lowest));
-            Only { rate: weight * lowest, binding: Binding::Resource(place as u8), level }
+            Only { rate: weight * lowest, binding: Binding::Resource(place as u16), level }
         }
     }
 }
@@ -156,7 +156,7 @@ fn bind_all(resource: ResourceId, level: f64, members: &mut [Member<'_>]) -> usi
     let mut bound = 0;
     for member in members.iter_mut().filter(|member| member.is_open()) {
         if let Some(place) = member.uses.iter().position(|each| each.resource == resource) {
-            member.bind(level, Binding::Resource(place as u8));
+            member.bind(level, Binding::Resource(place as u16));
             bound += 1;
         }
     }

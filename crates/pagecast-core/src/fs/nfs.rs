@@ -61,7 +61,8 @@ pub(crate) struct Plan {
     pub direction: Direction,
     pub client: u32,
     pub server: u32,
-    pub link: usize,
+    /// The link that joins the two, if one does.
+    pub link: Option<usize>,
     /// The file as the client sees it, and as the server does.
     pub client_file: FileView,
     pub server_file: FileView,
@@ -171,6 +172,17 @@ impl Nfs {
         account.add_all(parts);
         transfer.account = account;
         account
+    }
+
+    /// True if what a stage sends goes to the server: requests do, and what is written; replies and what is read come back.
+    pub(crate) fn goes_to_server(&self, transfer: u32, stage: Stage) -> bool {
+        let transfer = self.get(transfer);
+        let is_write = transfer.plan.direction == Direction::Write;
+        match stage {
+            Stage::Opening => !is_write || transfer.opening == 2,
+            Stage::Closing => false,
+            Stage::Source | Stage::Link | Stage::Sink => is_write,
+        }
     }
 
     /// True if another message must be sent before the first chunk.

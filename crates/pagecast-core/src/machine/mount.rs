@@ -240,14 +240,14 @@ pub enum MountSource {
     Disk(usize),
     /// In memory only: a tmpfs.
     Tmpfs,
-    /// On another host, reached over a link.
+    /// On another host, reached over the network.
     Nfs {
         /// Index of the server host.
         server: usize,
         /// Index of the server's mount that is exported.
         export: usize,
-        /// Index of the link between the two.
-        link: usize,
+        /// Index of the link between the two, if one joins them.
+        link: Option<usize>,
     },
 }
 

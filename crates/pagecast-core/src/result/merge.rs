@@ -77,6 +77,7 @@ impl Merger {
         whole.devices.host.extend(host.into_iter().map(|each| of_whole(hosts, each)));
         whole.devices.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
         whole.devices.used.extend(used);
+        whole.links.extend(result.links);
         add_files(&mut whole.files, result.files, hosts, processes, &paths);
         add_events(&mut whole.events, result.events, hosts, processes, &paths);
         if whole.events.time.len() > 4 * EventTable::LIMIT {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::at_risk::AtRiskTable;
 use super::bdi::BdiTable;
 use super::devices::DeviceTable;
+use super::links::LinkTable;
 use super::parts_table::PartsTable;
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
@@ -36,6 +37,8 @@ pub struct SimulationResult {
     pub at_risk: AtRiskTable,
     /// What each disk does over time.
     pub devices: DeviceTable,
+    /// What each link has carried.
+    pub links: LinkTable,
     /// The cached part of each file.
     pub files: FileTable,
     /// The events of the policy.

@@ -1,10 +1,11 @@
-//! Reads `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, mounts and links in `network`.
+//! Reads `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, links in `links`, mounts in `network`.
 
 use super::cgroups::read_cgroups;
 use super::disks::read_disks;
 use super::document::{Node, shorten};
+use super::links::{Hosts, read_links, read_nic, read_routes, read_switches, read_topology};
 use super::machine_file::{Folders, resolve};
-use super::network::{Hosts, read_links, read_mounts};
+use super::network::read_mounts;
 use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;
@@ -22,10 +23,15 @@ pub fn read_machine(root: &Fields<'_>, folders: Folders<'_>) -> Result<Machine, 
         hosts.push(read_host(name, node, nodes.len() > 1 || *name != ONLY_HOST)?);
     }
     let names: Hosts<'_> = nodes.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
-    let links = read_links(root, &names)?;
-    let mounts = read_mounts(&hosts, &names, &links)?;
-    let with_mounts = hosts.into_iter().zip(mounts).map(|(draft, mounts)| Host { mounts, ..draft.host });
-    Ok(Machine { hosts: with_mounts.collect(), links })
+    let switches = read_switches(root, &names)?;
+    let links = read_links(root, &names, &switches)?;
+    let routes = read_routes(root, &names, &links)?;
+    let network = read_topology(root, &mut hosts, &names)?;
+    let without_mounts = hosts.iter().map(|draft| draft.host.clone()).collect();
+    let mut machine = Machine { hosts: without_mounts, switches, links, routes, network };
+    let mounts = read_mounts(&hosts, &names, &machine)?;
+    machine.hosts.iter_mut().zip(mounts).for_each(|(host, mounts)| host.mounts = mounts);
+    Ok(machine)
 }
 
 /// The table of each host, machine files included.
@@ -73,6 +79,8 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         kernel,
         nfsd: fields.read_inner("nfsd")?,
         disks,
+        nic: read_nic(&fields)?,
+        place: None,
         mounts: Vec::new(),
         cawl: fields.read_inner("cawl")?,
     };

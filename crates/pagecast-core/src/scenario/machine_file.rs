@@ -387,7 +387,7 @@ mod tests {
         let machine = Folder::new("nfs", &[]).read(text).unwrap();
         assert_eq!(
             machine.hosts[0].mounts[0].source,
-            crate::machine::MountSource::Nfs { server: 1, export: 0, link: 0 }
+            crate::machine::MountSource::Nfs { server: 1, export: 0, link: Some(0) }
         );
     }
 
@@ -443,7 +443,7 @@ mod tests {
         let load = |text: &str| load_machine(text.as_bytes(), "node.toml", Path::new(""), Path::new(""));
         let below = NODE.replace("        cores", "[machine]\ncores").replace("        [", "[machine.");
         assert_eq!(load(NODE).unwrap(), load(&below).unwrap());
-        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `kernel`, `nfsd`, `cgroup`, `disk`, `mount`, `cawl`");
+        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `kernel`, `nfsd`, `cgroup`, `disk`, `nic`, `mount` and 1 more");
         assert_snapshot!(load("").unwrap_err(), @"node.toml: the file is empty; write a machine into it, or name one of `pagecast machine list`");
     }
 

@@ -1,63 +1,15 @@
-//! Reads the connections of hosts and disks: `[link.NAME]` and `[machine.mount."/path"]`.
-
-use rustc_hash::FxHashMap;
+//! Reads mounts, which are of disks or of other hosts: `[machine.mount."/path"]`.
 
 use super::document::{Node, Place, shorten};
+use super::links::{Hosts, find_host};
 use super::machine::Draft;
 use super::paths::normalise;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{FileSystem, Host, Link, Mount, MountSource, WriteMode};
+use crate::machine::{FileSystem, Host, Link, Machine, Mount, MountSource, WriteMode};
 use crate::nearest::hint;
-
-/// The index of each host by its name.
-pub type Hosts<'a> = FxHashMap<&'a str, usize>;
-
-/// The links, in the order of the file.
-///
-/// # Errors
-/// A link that does not join two hosts, or whatever else is wrong in one.
-pub fn read_links(root: &Fields<'_>, hosts: &Hosts<'_>) -> Result<Vec<Link>, ScenarioError> {
-    let read = |(name, node): (&str, &Node)| {
-        let fields = Fields::open(node, Link::SCHEMA, format!("[link.{}]", shorten(name)))?;
-        let ends: Vec<String> = fields.need("between")?;
-        let at = fields.place("between");
-        let [one, other] = &ends[..] else {
-            return Err(at.error(format!("`between` names {} hosts, but must name two", ends.len()), ""));
-        };
-        let between = (find_host(one, hosts, at)?, find_host(other, hosts, at)?);
-        if between.0 == between.1 {
-            return Err(
-                at.error(format!("the link connects host `{}` with itself", shorten(one)), "name two hosts")
-            );
-        }
-        Ok(Link { name: name.to_owned(), between, ..fields.read()? })
-    };
-    root.named("link")?.into_iter().map(read).collect()
-}
-
-/// The index of a host, or an error that names the nearest.
-///
-/// # Errors
-/// If there is no such host.
-pub fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
-    hosts.get(name).copied().ok_or_else(|| {
-        let mut known: Vec<_> = hosts.iter().map(|(name, index)| (index, *name)).collect();
-        known.sort_unstable();
-        let remedy = hint(name, known.into_iter().map(|(_, name)| name), "hosts");
-        at.error(format!("there is no host `{}`", shorten(name)), remedy)
-    })
-}
-
-/// The host that a file or process names, or the first.
-///
-/// # Errors
-/// If there is no such host.
-pub fn host_of(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioError> {
-    let name = fields.get::<String>("host")?;
-    name.map_or(Ok(0), |name| find_host(&name, hosts, fields.place("host")))
-}
+use crate::net::Graph;
 
 /// The normal path of every mount of a host and its table, in the order of the file.
 fn exports<'a>(draft: &Draft<'a>) -> Result<Vec<(String, &'a Node)>, ScenarioError> {
@@ -77,6 +29,7 @@ fn exports<'a>(draft: &Draft<'a>) -> Result<Vec<(String, &'a Node)>, ScenarioErr
 struct Network<'a> {
     names: &'a Hosts<'a>,
     links: &'a [Link],
+    graph: Graph<'a>,
     exports: Vec<Vec<(String, &'a Node)>>,
 }
 
@@ -87,10 +40,10 @@ struct Network<'a> {
 pub fn read_mounts(
     hosts: &[Draft<'_>],
     names: &Hosts<'_>,
-    links: &[Link],
+    machine: &Machine,
 ) -> Result<Vec<Vec<Mount>>, ScenarioError> {
     let exports = hosts.iter().map(exports).collect::<Result<_, _>>()?;
-    let network = Network { names, links, exports };
+    let network = Network { names, links: &machine.links, graph: Graph::new(machine), exports };
     hosts.iter().enumerate().map(|(index, draft)| network.mounts(index, draft)).collect()
 }
 
@@ -212,27 +165,49 @@ impl Network<'_> {
         Ok(MountSource::Nfs { server, export, link: self.link(client, server, fields)? })
     }
 
-    /// The link that is named, or else the only one between the two hosts.
-    fn link(&self, client: usize, server: usize, fields: &Fields<'_>) -> Result<usize, ScenarioError> {
-        let joins = |link: &Link| link.between == (client, server) || link.between == (server, client);
+    /// The link that is named, or else the only one between the two hosts; none if they are connected by switches.
+    fn link(
+        &self,
+        client: usize,
+        server: usize,
+        fields: &Fields<'_>,
+    ) -> Result<Option<usize>, ScenarioError> {
+        let joins = |link: &Link| [(client, server), (server, client)].map(Some).contains(&link.between);
         let between: Vec<usize> = (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect();
         let names = || between.iter().map(|&index| self.links[index].name.as_str());
         if let Some(name) = fields.get::<String>("link")? {
-            return between.iter().copied().find(|&index| self.links[index].name == name).ok_or_else(|| {
+            let named = between.iter().copied().find(|&index| self.links[index].name == name);
+            return named.map(Some).ok_or_else(|| {
                 let what = format!("no link `{}` joins the two hosts", shorten(&name));
                 fields.place("link").error(what, hint(&name, names(), "links between them"))
             });
         }
         match between[..] {
-            [only] => Ok(only),
-            [] => {
-                let remedy = "add [link.NAME] with between = [\"client\", \"server\"], rate and latency";
-                Err(fields.place("nfs").error("no link joins the two hosts", remedy))
-            }
+            [only] => Ok(Some(only)),
+            [] => self.way(client, server, fields.place("nfs")).map(|()| None),
             _ => Err(fields
                 .place("nfs")
                 .error("several links join the two hosts", "choose with link = \"NAME\"")),
         }
+    }
+}
+
+impl Network<'_> {
+    /// Makes sure that there is a way over switches between two hosts.
+    fn way(&self, client: usize, server: usize, at: &Place) -> Result<(), ScenarioError> {
+        if self.graph.hops(client, server, None).is_some() {
+            return Ok(());
+        }
+        let Machine { hosts, switches, network, routes, .. } = self.graph.machine();
+        if switches.is_empty() && network.is_none() && routes.is_empty() {
+            let remedy = "add [link.NAME] with between = [\"client\", \"server\"], rate and latency";
+            return Err(at.error("no link joins the two hosts", remedy));
+        }
+        let [client, server] = [client, server].map(|host| shorten(&hosts[host].name));
+        let what = format!(
+            "host `{server}` cannot be reached from host `{client}`: no links and switches lead there"
+        );
+        Err(at.error(what, format!("add a link from `{server}` to a switch that `{client}` reaches")))
     }
 }
 
@@ -285,15 +260,18 @@ mod tests {
     fn an_nfs_mount_is_of_the_servers_mount() {
         let machine = machine(&[]).unwrap();
         let remote = &machine.hosts[0].mounts[1];
-        assert_eq!(remote.source, MountSource::Nfs { server: 1, export: 0, link: 0 });
+        assert_eq!(remote.source, MountSource::Nfs { server: 1, export: 0, link: Some(0) });
         assert_eq!(remote.write_mode, WriteMode::Back);
-        assert_eq!(machine.links[0].between, (0, 1));
+        assert_eq!(machine.links[0].between, Some((0, 1)));
     }
 
     #[test]
     fn an_override_turns_a_disk_mount_into_nfs() {
         let machine = machine(&["host.client.mount./data.nfs=server:/export"]).unwrap();
-        assert_eq!(machine.hosts[0].mounts[0].source, MountSource::Nfs { server: 1, export: 0, link: 0 });
+        assert_eq!(
+            machine.hosts[0].mounts[0].source,
+            MountSource::Nfs { server: 1, export: 0, link: Some(0) }
+        );
     }
 
     #[test]
@@ -363,20 +341,16 @@ mod tests {
     }
 
     #[test]
-    fn a_link_joins_two_hosts() {
-        assert_snapshot!(refused("link.lan.between=['client']"), @"--set link.lan.between=['client']: `between` names 1 hosts, but must name two");
-        assert_snapshot!(refused("link.lan.between=['client','client']"), @"--set link.lan.between=['client','client']: the link connects host `client` with itself; name two hosts");
-        assert_snapshot!(refused("link.lan.between=['client','srver']"), @"--set link.lan.between=['client','srver']: there is no host `srver`; did you mean `server`?");
-    }
-
-    #[test]
     fn nfs_needs_a_link_and_just_one_unless_it_is_named() {
         let without = HOSTS.lines().next().unwrap();
         assert_snapshot!(refusal(&format!("{without}\n{PROCESS}")), @r#"x.toml:1: no link joins the two hosts; add [link.NAME] with between = ["client", "server"], rate and latency"#);
         let second = "link.wan={between=['server','client'],rate='1 MB/s'}";
         assert_snapshot!(refused(second), @r#"x.toml:1: several links join the two hosts; choose with link = "NAME""#);
         let chosen = machine(&[second, "host.client.mount./remote.link=wan"]).unwrap();
-        assert_eq!(chosen.hosts[0].mounts[1].source, MountSource::Nfs { server: 1, export: 0, link: 1 });
+        assert_eq!(
+            chosen.hosts[0].mounts[1].source,
+            MountSource::Nfs { server: 1, export: 0, link: Some(1) }
+        );
     }
 
     #[test]

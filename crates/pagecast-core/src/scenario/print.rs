@@ -3,25 +3,63 @@
 use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
-use crate::machine::{Cgroup, Host, Machine, Mount, MountSource, Nfsd, ONLY_HOST, version_name};
+use crate::machine::{
+    Cgroup, Host, Machine, Mount, MountSource, Nfsd, ONLY_HOST, Shape, Topology, version_name,
+};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Prints a machine. Two machines have the same text just when they are the same, so that the text can be hashed.
 #[must_use]
 pub fn machine_to_toml(machine: &Machine) -> String {
     let mut text = String::new();
-    let is_alone = machine.hosts.len() == 1 && machine.links.is_empty() && machine.hosts[0].name == ONLY_HOST;
+    let is_alone = machine.hosts.len() == 1
+        && machine.links.is_empty()
+        && machine.switches.is_empty()
+        && machine.routes.is_empty()
+        && machine.network.is_none()
+        && machine.hosts[0].name == ONLY_HOST;
     for host in &machine.hosts {
         let table = if is_alone { ONLY_HOST.to_owned() } else { format!("host.{}", key(&host.name)) };
         print_host(&mut text, &table, host, machine);
     }
+    for switch in &machine.switches {
+        print_keys(&mut text, &format!("switch.{}", key(&switch.name)), &[], switch);
+    }
+    if let Some(network) = &machine.network {
+        print_keys(&mut text, "network", &shape(network, machine), network);
+    }
     for link in &machine.links {
-        let (one, other) = link.between;
+        let name = |end: usize| match end.checked_sub(machine.hosts.len()) {
+            None => quoted(&machine.hosts[end].name),
+            Some(switch) => quoted(&machine.switches[switch].name),
+        };
         let between =
-            format!("[{}, {}]", quoted(&machine.hosts[one].name), quoted(&machine.hosts[other].name));
-        print_keys(&mut text, &format!("link.{}", key(&link.name)), &[("between", between)], link);
+            link.between.map(|(one, other)| ("between", format!("[{}, {}]", name(one), name(other))));
+        print_keys(&mut text, &format!("link.{}", key(&link.name)), between.as_slice(), link);
+    }
+    for route in &machine.routes {
+        let [from, to] = [route.ends.0, route.ends.1].map(|host| quoted(&machine.hosts[host].name));
+        let links: Vec<_> = route.links.iter().map(|&link| quoted(&machine.links[link].name)).collect();
+        let ways = [("from", from), ("to", to), ("links", format!("[{}]", links.join(", ")))];
+        print_keys(&mut text, "[route]", &ways, route);
     }
     text
+}
+
+/// The shape of a network, as SimGrid has it, and the hosts in it.
+fn shape(network: &Topology, machine: &Machine) -> Vec<(&'static str, String)> {
+    let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let (word, parameters) = match &network.shape {
+        Shape::Tree { down, up, cables } => {
+            ("fat-tree", format!("{};{};{};{}", down.len(), list(down), list(up), list(cables)))
+        }
+        Shape::Grid { lengths, wraps } => (if *wraps { "torus" } else { "mesh" }, list(lengths)),
+    };
+    let mut members: Vec<&Host> = machine.hosts.iter().filter(|host| host.place.is_some()).collect();
+    members.sort_by_key(|host| host.place);
+    let members: Vec<_> = members.iter().map(|host| quoted(&host.name)).collect();
+    let hosts = format!("[{}]", members.join(", "));
+    vec![("topology", quoted(word)), ("hosts", hosts), ("topo_parameters", quoted(&parameters))]
 }
 
 fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
@@ -31,6 +69,9 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     print_keys(text, &format!("{table}.kernel"), &[], &host.kernel);
     if host.nfsd != Nfsd::default() {
         print_keys(text, &format!("{table}.nfsd"), &[], &host.nfsd);
+    }
+    if let Some(nic) = &host.nic {
+        print_keys(text, &format!("{table}.nic"), &[], nic);
     }
     for cgroup in &host.cgroups {
         let limit = (cgroup.limit.file(), size(cgroup.limit.bytes()));
@@ -68,7 +109,8 @@ fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, S
         MountSource::Nfs { server, export, link } => {
             let server = &machine.hosts[server];
             let export = format!("{}:{}", server.name, server.mounts[export].path);
-            vec![("nfs", quoted(&export)), ("link", quoted(&machine.links[link].name))]
+            let link = link.map(|link| ("link", quoted(&machine.links[link].name)));
+            [Some(("nfs", quoted(&export))), link].into_iter().flatten().collect()
         }
     }
 }
@@ -212,8 +254,8 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Link, Memory, MemoryLimit, MountCost,
-        Quantiles, Raid, Rotation, WriteCache, WriteMode,
+        Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Link, LinkParameters, Memory,
+        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, Switch, WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -464,21 +506,45 @@ latency = "20000 ns"
                 }).collect(),
                 disks: vec![disk],
                 mounts: on_disk_and_in_memory(mount),
+                nic: None,
+                place: None,
                 nfsd,
                 cawl,
             }
         }
     }
 
+    fn shapes() -> impl Strategy<Value = Shape> {
+        let tree =
+            prop::collection::vec((2_u32..9, 1_u32..9, 1_u32..3), 1..4).prop_map(|levels| Shape::Tree {
+                down: levels.iter().map(|each| each.0).collect(),
+                up: levels.iter().map(|each| each.1).collect(),
+                cables: levels.iter().map(|each| each.2).collect(),
+            });
+        let grid = (prop::collection::vec(2_u32..9, 1..4), any::<bool>());
+        prop_oneof![tree, grid.prop_map(|(lengths, wraps)| Shape::Grid { lengths, wraps })]
+    }
+
     proptest! {
         #[test]
-        fn any_machine_is_read_back_as_it_was(host in hosts(), other in hosts(), rate in rates(), latency in 0_u64..1 << 50) {
-            let alone = Machine { hosts: vec![host.clone()], links: Vec::new() };
+        fn any_machine_is_read_back_as_it_was(host in hosts(), other in hosts(), rate in rates(), latency in 0_u64..1 << 50, parameters in any_of::<LinkParameters>(), shape in shapes()) {
+            let alone = Machine { hosts: vec![host.clone()], ..Machine::default() };
             prop_assert_eq!(read_back(&alone), alone);
-            let link = Link { name: "lan".into(), between: (0, 1), rate, latency: Nanos(latency) };
-            let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link] };
-            let source = MountSource::Nfs { server: 1, export: 0, link: 0 };
+            let mtu = parameters.mtu.map(|mtu| Bytes(mtu.0 + 100));
+            let parameters = LinkParameters { rate: Some(rate), latency: Nanos(latency), mtu, ..parameters };
+            let link = Link { name: "lan".into(), between: Some((0, 1)), parameters };
+            let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link], ..Machine::default() };
+            let source = MountSource::Nfs { server: 1, export: 0, link: Some(0) };
             both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, options: None, export: Export::Sync, cost: MountCost::default() });
+            prop_assert_eq!(read_back(&both), both.clone());
+            both.switches = vec![Switch { name: "core".into(), rate: None }, Switch { name: "edge".into(), rate: Some(rate) }];
+            both.links.push(Link { name: "up".into(), between: Some((3, 2)), parameters });
+            both.links.push(Link { name: "part".into(), between: None, parameters });
+            both.routes = vec![Route { ends: (0, 1), links: vec![2], symmetrical: false }, Route { ends: (1, 0), links: vec![2, 2], symmetrical: true }];
+            both.hosts[0].nic = Some(parameters);
+            both.hosts.iter_mut().zip([1, 0]).for_each(|(host, place)| host.place = Some(place));
+            both.network = Some(Topology { shape, uplink_rate: Some(rate), parameters });
+            both.hosts[0].mounts.last_mut().expect("there is one").source = MountSource::Nfs { server: 1, export: 0, link: Some(0) };
             prop_assert_eq!(read_back(&both), both);
         }
     }

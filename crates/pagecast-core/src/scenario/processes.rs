@@ -10,7 +10,7 @@ use super::cgroups::cgroup_of;
 use super::document::{Node, Place, Value, shorten};
 use super::files::Files;
 use super::imported::{Shell, Source, import, is_imported};
-use super::network::Hosts;
+use super::links::Hosts;
 use super::paths::Mounts;
 use super::program::{Role, Use, differs_by_copy, read_program};
 use super::schema::PROCESS;

@@ -7,7 +7,10 @@ use super::patterns::{BY, DEPTH, FOR, NOT_BEFORE, PATTERN, RATE, RATE_IOPS};
 use super::residency::Residency;
 use super::{copies, mapped, names, patterns, streams};
 use crate::keys::{Key, Keyed, Kind, Schema, may, must};
-use crate::machine::{CawlParameters, Disk, IoMax, Kernel, Link, Memory, Mount, Nfsd, VmSettings};
+use crate::machine::{
+    CawlParameters, Disk, IoMax, Kernel, Link, LinkParameters, Memory, Mount, Nfsd, Route, Switch, Topology,
+    VmSettings,
+};
 use crate::readers::{Compute, ListOrder, Replay};
 use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
 
@@ -29,7 +32,10 @@ pub static SCENARIO: Schema = Schema {
         may("model", Kind::ScalarTables, "Options of a model, by its name"),
         may("machine", Kind::Table(&MACHINE), "The only host"),
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
-        may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts, by name"),
+        may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
+        may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
+        may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
+        may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
         may("process", Kind::Either(&[&PROCESS, &IMPORTED]), "Programs that run"),
     ],
@@ -56,7 +62,10 @@ pub static MACHINES: Schema = Schema {
     keys: &[
         may("machine", Kind::Table(&MACHINE), "The only host"),
         may("host", Kind::Tables(&MACHINE), "Several hosts, by name, instead of [machine]"),
-        may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts, by name"),
+        may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
+        may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
+        may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
+        may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
     ],
 };
 
@@ -82,6 +91,11 @@ pub static MACHINE: Schema = Schema {
         may("nfsd", Kind::Table(Nfsd::SCHEMA), "Its NFS server"),
         may("cgroup", Kind::Tables(&CGROUP), "Memory cgroups, by name"),
         may("disk", Kind::Tables(Disk::SCHEMA), "Disks, by name"),
+        may(
+            "nic",
+            Kind::Table(LinkParameters::SCHEMA),
+            "Its network interface, which all that it sends and receives crosses",
+        ),
         may("mount", Kind::Tables(Mount::SCHEMA), "Directories and what is mounted there, by path"),
         may(
             "cawl",

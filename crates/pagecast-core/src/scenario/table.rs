@@ -210,6 +210,14 @@ impl<'a> Fields<'a> {
         Ok(self.get(key)?.expect("required keys were checked when the table was opened"))
     }
 
+    /// The value of a key that other keys require.
+    ///
+    /// # Errors
+    /// If it is not there, or not what the key holds.
+    pub fn need_here<T: FromNode>(&self, key: &'static str) -> Result<T, ScenarioError> {
+        self.get(key)?.ok_or_else(|| self.missing(self.key(key).expect("the schema has it")))
+    }
+
     /// The one of `values` whose word is given; the schema has the words in the same order.
     ///
     /// # Errors

@@ -1,0 +1,105 @@
+//! Describes a network of one shape that connects hosts: a tree of switches, or a grid of hosts.
+
+use crate::keys::{Kind, RATE, keys};
+use crate::units::BytesPerSecond;
+
+use super::link::LinkParameters;
+
+/// The words of `topology`.
+pub const TOPOLOGIES: [&str; 5] = ["star", "two-level", "fat-tree", "mesh", "torus"];
+
+keys! {
+    /// The network of all hosts, or of some.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Topology: "network" {
+        /// Its shape
+        ///
+        /// "star": one switch; "two-level": `leaves` and `spines`; "fat-tree": `k` or `topo_parameters`; "mesh" and "torus": `topo_parameters`.
+        /// [Routes](../concepts/network.md#topologies) are SimGrid's.
+        #[key(Kind::Word(&TOPOLOGIES), required)]
+        only topology,
+        /// Its hosts, in the order of their places
+        #[key(Kind::Texts, absent = "all hosts")]
+        only hosts,
+        /// Switches that hosts are connected with
+        ///
+        /// With "two-level"; hosts are spread over them in order.
+        #[key(Kind::Whole(1, 65_536))]
+        only leaves,
+        /// Switches above them
+        #[key(Kind::Whole(1, 65_536))]
+        only spines,
+        /// Ports of each switch
+        ///
+        /// With "fat-tree": three levels, up to k * k * k / 4 hosts. An even number.
+        #[key(Kind::Whole(2, 1_024))]
+        only k,
+        /// SimGrid's parameters of the shape
+        ///
+        /// "4,4,2": the lengths of a mesh or a torus; "2;4,4;1,2;1,2": the levels of a fat tree, then for each level its downward links, its
+        /// upward links and the cables of each.
+        #[key(Kind::Text)]
+        only topo_parameters,
+        /// Its shape, in SimGrid's terms.
+        pub shape: Shape,
+        /// The rate of links between switches
+        #[key(RATE, absent = "`rate`")]
+        pub uplink_rate: Option<BytesPerSecond>,
+        /// Each link.
+        flat parameters: LinkParameters,
+    }
+}
+
+/// The shape of a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A fat tree: at each level from the hosts up, how many a switch has below, how many above it, and how many cables each has.
+    Tree {
+        /// Those below.
+        down: Vec<u32>,
+        /// Those above.
+        up: Vec<u32>,
+        /// Cables to each.
+        cables: Vec<u32>,
+    },
+    /// A grid of hosts, each connected with its neighbours.
+    Grid {
+        /// Hosts along each dimension.
+        lengths: Vec<u32>,
+        /// True if the last host of a line is the neighbour of the first.
+        wraps: bool,
+    },
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self::star(1)
+    }
+}
+
+impl Shape {
+    /// One switch for so many hosts.
+    #[must_use]
+    pub fn star(hosts: u32) -> Self {
+        Self::Tree { down: vec![hosts], up: vec![1], cables: vec![1] }
+    }
+
+    /// Two levels of switches for so many hosts.
+    #[must_use]
+    pub fn two_level(hosts: u32, leaves: u32, spines: u32) -> Self {
+        Self::Tree { down: vec![hosts.div_ceil(leaves), leaves], up: vec![1, spines], cables: vec![1, 1] }
+    }
+
+    /// Three levels of switches with k ports each (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008).
+    #[must_use]
+    pub fn fat_tree(k: u32) -> Self {
+        Self::Tree { down: vec![k / 2, k / 2, k], up: vec![1, k / 2, k / 2], cables: vec![1; 3] }
+    }
+
+    /// The number of its places for hosts.
+    #[must_use]
+    pub fn places(&self) -> u64 {
+        let (Self::Tree { down: each, .. } | Self::Grid { lengths: each, .. }) = self;
+        each.iter().fold(1, |all: u64, &each| all.saturating_mul(u64::from(each)))
+    }
+}
