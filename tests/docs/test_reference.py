@@ -46,6 +46,7 @@ def test_every_table_is_described() -> None:
         "repeated",
         "cgroups",
         "at_risk",
+        "links",
     ]
 
 
