@@ -234,7 +234,7 @@ fn another_hosts_file_has_patterns_too() {
         on(crate::common::HOSTS).keys("[[file]]\nhost = 'server'\npath = '/export/f'\nsize = '100 MB'");
     for model in ["kernel", "wrench", "no-cache"] {
         let run = case.clone().program("p", vec![by(AsyncBy::IoUring, mixed.clone())]).run(model);
-        assert_eq!(run.operations.bytes, [MB], "{model}");
+        assert_eq!(run.operations.bytes[0], MB, "{model}"); // a close may follow
     }
 }
 
