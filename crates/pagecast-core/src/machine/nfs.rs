@@ -1,7 +1,7 @@
 //! Describes NFS: the options of a mount and of an export, and the threads of a server.
 
-use crate::keys::{SIZE, TIME, Word, keys, whole};
-use crate::units::{Bytes, Nanos};
+use crate::keys::{SIZE, Word, keys, whole};
+use crate::units::Bytes;
 
 keys! {
     /// The options of a mount of another host's directory.
@@ -9,7 +9,7 @@ keys! {
     pub struct NfsOptions: "nfs_options" {
         /// Most bytes of a READ
         ///
-        /// The mount option of this name. Only `kernel` looks at it and the next three.
+        /// The mount option of this name. Only `kernel` looks at it and the next two.
         #[key(SIZE, default = Bytes(1 << 20))]
         pub rsize: Bytes,
         /// Most bytes of a WRITE
@@ -20,11 +20,6 @@ keys! {
         /// `max_session_slots` of version 4.1, `tcp_max_slot_table_entries` before.
         #[key(whole(1, 65_536), default = 64)]
         pub slots: u32,
-        /// Time of a call beside its messages and its work
-        ///
-        /// RPC, XDR and wake-ups of both hosts.
-        #[key(TIME, default = Nanos::ZERO)]
-        pub rpc: Nanos,
     }
 }
 
