@@ -49,6 +49,6 @@ def links_table(result: Result) -> Table | None:
             f"{100 * float(links['utilisation'][row]):.1f} %",
         )
     if len(order) > _MOST_ROWS:
-        table.caption = f"… and {len(order) - _MOST_ROWS:,} more; --out DIR keeps each."
+        table.caption = f"… and {len(order) - _MOST_ROWS:,} more; `Result.links` has each."
         table.caption_justify = "left"
     return table

@@ -8,7 +8,7 @@ use crate::net::Net;
 use crate::result::LinkTable;
 use crate::units::Nanos;
 
-/// What a direction of a link has done so far.
+/// The use of a direction of a link so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
     messages: u64,

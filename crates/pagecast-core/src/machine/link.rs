@@ -66,13 +66,13 @@ keys! {
         /// One way
         #[key(TIME, shown = Nanos::ZERO)]
         pub latency: Nanos,
-        /// Who shares the rate
+        /// The flows that share the rate
         ///
         /// "split-duplex": the flows of a direction; "shared": those of both directions; "fatpipe": nobody, each flow gets all of it. The
         /// words are SimGrid's.
         #[key(word::<LinkSharing>(), default = LinkSharing::SplitDuplex)]
         pub sharing: LinkSharing,
-        /// What it is, with its rate, its `mtu` and its headers
+        /// Its technology, with rate, `mtu` and headers
         ///
         /// [The presets](../concepts/network.md#presets).
         #[key(word::<Transport>(), absent = "`rate` is what messages get")]

@@ -11,7 +11,7 @@ use super::shape::{self, Inner};
 use crate::machine::{LinkParameters, LinkSharing, Machine, Topology};
 use crate::units::{BytesPerSecond, Nanos};
 
-/// What a message crosses.
+/// A link, switch or interface on the way of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Carrier {
     /// The network interface of a host.

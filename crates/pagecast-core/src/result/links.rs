@@ -1,4 +1,4 @@
-//! Holds what each direction of each link has carried.
+//! Holds the messages and bytes of each direction of each link.
 
 use crate::units::Nanos;
 

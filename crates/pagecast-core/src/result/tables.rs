@@ -37,7 +37,7 @@ pub struct SimulationResult {
     pub at_risk: AtRiskTable,
     /// What each disk does over time.
     pub devices: DeviceTable,
-    /// What each link has carried.
+    /// The messages and bytes of each link.
     pub links: LinkTable,
     /// The cached part of each file.
     pub files: FileTable,
