@@ -18,7 +18,6 @@ use crate::policy::kernel::model::run::start_request;
 use crate::policy::kernel::nfs::client::Client;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::tasks::cost::Run;
-use crate::policy::kernel::tasks::ids::Taker;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileView, Integrity, OperationId, Request};
@@ -152,9 +151,8 @@ fn end_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let moved = end - std::mem::replace(&mut task.position, end);
     task.stage = Stage::Pages;
     if task.takes_anonymous() {
-        let (home, memcg) = (cx.pages.placement.node(task.thread(operation)), task.memcg);
-        let owner = task.kind.owner(operation);
-        cx.pages.take_anonymous(Taker { home, memcg }, moved, owner);
+        let (by, owner) = (cx.pages.taker_of(operation, task), task.kind.owner(operation));
+        cx.pages.take_anonymous(by, moved, owner);
     }
     Next::Step
 }

@@ -89,8 +89,7 @@ pub fn apply(cx: &mut Context<'_>, place: Place, bytes: u64) {
     let asked = if task.reads_ahead() { 0 } else { task.asked_of(bytes) };
     task.position = end;
     let (file, takes_anonymous, write) = (task.file, task.takes_anonymous(), Write::of(task));
-    let (owner, memcg) = (task.kind.owner(operation), task.memcg);
-    let by = Taker { home: cx.pages.placement.node(task.thread(operation)), memcg };
+    let (owner, by) = (task.kind.owner(operation), cx.pages.taker_of(operation, task));
     if takes_anonymous && write.run != Run::Fill {
         cx.pages.take_anonymous(by, asked, owner);
     }

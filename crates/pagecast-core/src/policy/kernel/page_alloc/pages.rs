@@ -18,6 +18,7 @@ use crate::policy::kernel::page_alloc::reporting::Backed;
 use crate::policy::kernel::page_alloc::shmem::Shmem;
 use crate::policy::kernel::page_alloc::watermarks::Memory;
 use crate::policy::kernel::tasks::ids::{MemcgId, Taker, WbId};
+use crate::policy::kernel::tasks::task::Task;
 use crate::policy::kernel::vmscan::lists::{Lists, Replacement};
 use crate::policy::kernel::vmscan::lruvec::LruvecId;
 use crate::policy::kernel::vmscan::refaults::Refaults;
@@ -221,6 +222,11 @@ impl Pages {
     /// All lists.
     pub fn lruvecs(&self) -> impl Iterator<Item = LruvecId> + use<> {
         (0..(self.nodes() * (self.memcgs.len() + 1)) as u16).map(LruvecId)
+    }
+
+    /// The node and the cgroup from which a task takes memory.
+    pub fn taker_of(&self, operation: OperationId, task: &Task) -> Taker {
+        Taker { home: self.placement.node(task.thread(operation)), memcg: task.memcg }
     }
 
     /// Takes anonymous memory for a process.
