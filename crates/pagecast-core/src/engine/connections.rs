@@ -5,14 +5,14 @@
 
 use std::collections::VecDeque;
 
-use crate::flow::Path;
-use crate::units::{Bytes, Nanos};
+use crate::net::Route;
+use crate::units::Bytes;
 
 /// Bytes that a socket takes ahead of the wire: `net.ipv4.tcp_wmem` lets a buffer grow to 4 MiB, headers and slack included. Recorded with Linux
 /// 6.12: a WRITE of 1 MiB is answered 3.4 MiB after it has been sent, at 38 and at 95 MiB/s.
 const SOCKET: u64 = (34 << 20) / 10;
 
-/// Who takes a message when it has arrived.
+/// The taker of a message that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Recipient {
     /// The server of a call, by the number of the call among those under way.
@@ -28,10 +28,7 @@ pub(super) struct ConnectionId(u32);
 /// One direction of a stream between two hosts.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub path: Path,
-    pub latency: Nanos,
-    /// The rate that the window of the transport allows, in bytes per second.
-    pub cap: Option<f64>,
+    pub route: Route,
     /// The message on its way and those behind it.
     pub messages: VecDeque<(u64, Recipient)>,
 }
@@ -52,9 +49,9 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Opens a connection over a path.
-    pub(super) fn connect(&mut self, path: Path, latency: Nanos, cap: Option<f64>) -> ConnectionId {
-        self.connections.push(Connection { path, latency, cap, messages: VecDeque::new() });
+    /// Opens a connection over a route.
+    pub(super) fn connect(&mut self, route: Route) -> ConnectionId {
+        self.connections.push(Connection { route, messages: VecDeque::new() });
         ConnectionId(self.connections.len() as u32 - 1)
     }
 

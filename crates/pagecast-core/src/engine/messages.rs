@@ -5,8 +5,7 @@ use super::agenda::Wake;
 use super::connections::{ConnectionId, Recipient};
 use super::run::{Engine, Owner};
 use crate::error::SimulationError;
-use crate::flow::{FlowSpec, Network};
-use crate::result::Part;
+use crate::flow::Network;
 use crate::units::{Bytes, Nanos};
 
 impl<N: Network> Engine<'_, N> {
@@ -26,8 +25,7 @@ impl<N: Network> Engine<'_, N> {
     fn start_message(&mut self, id: ConnectionId) {
         let connection = self.connections.get_mut(id);
         let Some(&(bytes, _)) = connection.messages.front() else { return };
-        let cap = connection.cap.map(|cap| (cap, Part::Network));
-        self.actions.start(FlowSpec { cap, ..FlowSpec::new(connection.path, bytes, 0) });
+        self.actions.start(connection.route.flow(bytes));
         self.start_own_flows(Owner::Connection(id));
     }
 
@@ -35,7 +33,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn message_left(&mut self, id: ConnectionId) -> Result<(), SimulationError> {
         let connection = self.connections.get_mut(id);
         let (_, to) = connection.messages.pop_front().expect("a message has left");
-        let latency = connection.latency;
+        let latency = connection.route.latency;
         self.start_message(id);
         if latency == Nanos::ZERO {
             return self.message_arrived(to);

@@ -149,7 +149,7 @@ impl<N: Network> Engine<'_, N> {
                 let server = server as u32;
                 let mut connect = |from, to| {
                     let route = self.net.route(from, to, link).expect("the routes of all mounts are known");
-                    self.connections.connect(route.path, route.latency, route.cap)
+                    self.connections.connect(*route)
                 };
                 Some(Mounted {
                     to_server: connect(client, server),

@@ -4,7 +4,7 @@ use super::agenda::Wake;
 use super::run::{Engine, Owner};
 use crate::calls;
 use crate::error::SimulationError;
-use crate::flow::{FlowSpec, Network};
+use crate::flow::Network;
 use crate::fs::nfs::{Direction, MESSAGE, Nfs, Plan, Stage};
 use crate::machine::MountSource;
 use crate::net::Route;
@@ -63,8 +63,7 @@ impl<N: Network> Engine<'_, N> {
             _ => MESSAGE,
         };
         let route = self.route_of(transfer, self.nfs.goes_to_server(transfer, stage));
-        let cap = route.cap.map(|cap| (cap, Part::Network));
-        self.actions.start(FlowSpec { cap, ..FlowSpec::new(route.path, bytes, 0) });
+        self.actions.start(route.flow(bytes));
         self.start_own_flows(Owner::Transfer(transfer, stage));
     }
 

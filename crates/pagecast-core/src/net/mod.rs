@@ -9,7 +9,7 @@ mod shape;
 
 use rustc_hash::FxHashMap;
 
-use crate::flow::{self, Network, Path, Resource, ResourceId, Use};
+use crate::flow::{self, FlowSpec, Network, Path, Resource, ResourceId, Use};
 use crate::machine::{LinkParameters, LinkSharing, Machine, Transport};
 use crate::result::Part;
 use crate::units::{Nanos, as_number};
@@ -19,12 +19,19 @@ pub(crate) use graph::{Carrier, Graph};
 /// A way from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Route {
-    /// What a flow crosses.
+    /// The resources of a flow over it.
     pub path: Path,
     /// One way.
     pub latency: Nanos,
     /// The most bytes in a second that one flow gets.
     pub cap: Option<f64>,
+}
+
+impl Route {
+    /// The flow of a message of so many bytes.
+    pub(crate) fn flow(&self, bytes: u64) -> FlowSpec {
+        FlowSpec { cap: self.cap.map(|cap| (cap, Part::Network)), ..FlowSpec::new(self.path, bytes, 0) }
+    }
 }
 
 /// One direction of a link or another carrier, or both where they share its rate.
