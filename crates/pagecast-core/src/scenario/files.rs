@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::braces::{Copies, Scope};
 use super::document::{Node, Place, shorten};
-use super::links::{Hosts, host_of};
+use super::hosts::{Hosts, host_of};
 use super::paths::{Home, Mounts, normalise};
 use super::schema::FILE;
 use super::table::Fields;

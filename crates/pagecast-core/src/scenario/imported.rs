@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::cgroups::cgroup_of;
 use super::document::{Node, Place, shorten};
 use super::files::Files;
-use super::links::{Hosts, find_host, host_of};
+use super::hosts::{Hosts, find_host, host_of};
 use super::paths::Mounts;
 use super::processes::Processes;
 use super::schema::IMPORTED;

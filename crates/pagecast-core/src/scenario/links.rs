@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::document::{Node, Place, shorten};
+use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
 use super::table::Fields;
 use crate::error::ScenarioError;
@@ -10,9 +11,6 @@ use crate::keys::Keyed;
 use crate::machine::{Link, LinkParameters, Route, Shape, Switch, TOPOLOGIES, Topology, Transport};
 use crate::nearest::hint;
 use crate::units::BytesPerSecond;
-
-/// The index of each host by its name.
-pub type Hosts<'a> = FxHashMap<&'a str, usize>;
 
 /// The switches, in the order of the file.
 ///
@@ -130,9 +128,9 @@ fn check(fields: &Fields<'_>) -> Result<(), ScenarioError> {
     if parameters.transport.is_none() {
         fields.need_here::<BytesPerSecond>("rate")?;
     }
-    let least = Transport::inside(parameters.transport) + 1;
-    if parameters.mtu().is_some_and(|mtu| mtu < least) {
-        let what = format!("`mtu` is {} B, which its headers take", least.min(parameters.mtu().unwrap_or(0)));
+    let headers = Transport::inside(parameters.transport);
+    if let Some(mtu) = parameters.mtu().filter(|&mtu| mtu <= headers) {
+        let what = format!("`mtu` is {mtu} B, which its headers take");
         return Err(fields.place("mtu").error(what, "write for example mtu = \"1500 B\""));
     }
     Ok(())
@@ -233,32 +231,9 @@ fn tree_of(text: &str) -> Option<Shape> {
     let [levels, down, up, cables] = &text.split(';').map(numbers).collect::<Option<Vec<_>>>()?[..] else {
         return None;
     };
-    let is_whole = [down, up, cables]
-        .iter()
-        .all(|each| [each.len()] == levels.iter().map(|&each| each as usize).collect::<Vec<_>>()[..]);
+    let [levels] = levels[..] else { return None };
+    let is_whole = [down, up, cables].iter().all(|each| each.len() == levels as usize);
     is_whole.then(|| Shape::Tree { down: down.clone(), up: up.clone(), cables: cables.clone() })
-}
-
-/// The index of a host, or an error that names the nearest.
-///
-/// # Errors
-/// If there is no such host.
-pub fn find_host(name: &str, hosts: &Hosts<'_>, at: &Place) -> Result<usize, ScenarioError> {
-    hosts.get(name).copied().ok_or_else(|| {
-        let mut known: Vec<_> = hosts.iter().map(|(name, index)| (index, *name)).collect();
-        known.sort_unstable();
-        let remedy = hint(name, known.into_iter().map(|(_, name)| name), "hosts");
-        at.error(format!("there is no host `{}`", shorten(name)), remedy)
-    })
-}
-
-/// The host that a file or process names, or the first.
-///
-/// # Errors
-/// If there is no such host.
-pub fn host_of(fields: &Fields<'_>, hosts: &Hosts<'_>) -> Result<usize, ScenarioError> {
-    let name = fields.get::<String>("host")?;
-    name.map_or(Ok(0), |name| find_host(&name, hosts, fields.place("host")))
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! Reads `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, links in `links`, mounts in `network`.
+//! Reads `[machine]` or `[host.NAME]`: memory and kernel settings. Disks are in `disks`, links in `links`, mounts in `mounts`.
 
 use super::cgroups::read_cgroups;
 use super::disks::read_disks;
 use super::document::{Node, shorten};
-use super::links::{Hosts, read_links, read_nic, read_routes, read_switches, read_topology};
+use super::hosts::Hosts;
+use super::links::{read_links, read_nic, read_routes, read_switches, read_topology};
 use super::machine_file::{Folders, resolve};
-use super::network::read_mounts;
+use super::mounts::read_mounts;
 use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;

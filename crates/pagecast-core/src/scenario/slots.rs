@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::document::{Place, shorten};
-use super::links::{Hosts, find_host, host_of};
+use super::hosts::{Hosts, find_host, host_of};
 use super::paths::Mounts;
 use super::table::Fields;
 use crate::error::ScenarioError;

@@ -1,7 +1,7 @@
 //! Reads mounts, which are of disks or of other hosts: `[machine.mount."/path"]`.
 
 use super::document::{Node, Place, shorten};
-use super::links::{Hosts, find_host};
+use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
 use super::paths::normalise;
 use super::table::Fields;
