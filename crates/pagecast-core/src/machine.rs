@@ -55,6 +55,13 @@ pub struct Machine {
     pub network: Option<Topology>,
 }
 
+impl Machine {
+    /// True if hosts may be connected by more than links between two of them: by switches, a network of one shape or routes by hand.
+    pub(crate) fn has_switches(&self) -> bool {
+        self.network.is_some() || !self.switches.is_empty() || !self.routes.is_empty()
+    }
+}
+
 /// One computer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {

@@ -155,11 +155,6 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
     Groups { of_host, count: numbers.len() }
 }
 
-/// True if hosts may be connected by more than links between two of them.
-fn has_switches(machine: &Machine) -> bool {
-    machine.network.is_some() || !machine.switches.is_empty() || !machine.routes.is_empty()
-}
-
 /// The server of a mount that is reached over switches.
 fn over_switches(mount: &Mount) -> Option<usize> {
     match mount.source {
@@ -170,7 +165,7 @@ fn over_switches(mount: &Mount) -> Option<usize> {
 
 /// Joins hosts whose mounts are reached over the same links or switches.
 fn join_over_network(machine: &Machine, joined: &mut Joined) {
-    if !has_switches(machine) {
+    if !machine.has_switches() {
         return;
     }
     let graph = Graph::new(machine);
@@ -235,7 +230,7 @@ fn split(scenario: &Scenario, groups: &Groups) -> Vec<Part> {
 
 /// Gives the switches, the routes by hand and the network of one shape to groups that have mounts over them.
 fn share_switches(machine: &Machine, groups: &Groups, host_at: &[usize], parts: &mut [Part]) {
-    if !has_switches(machine) {
+    if !machine.has_switches() {
         return;
     }
     let hosts = machine.hosts.len();

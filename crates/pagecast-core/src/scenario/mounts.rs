@@ -198,12 +198,12 @@ impl Network<'_> {
         if self.graph.hops(client, server, None).is_some() {
             return Ok(());
         }
-        let Machine { hosts, switches, network, routes, .. } = self.graph.machine();
-        if switches.is_empty() && network.is_none() && routes.is_empty() {
+        let machine = self.graph.machine();
+        if !machine.has_switches() {
             let remedy = "add [link.NAME] with between = [\"client\", \"server\"], rate and latency";
             return Err(at.error("no link joins the two hosts", remedy));
         }
-        let [client, server] = [client, server].map(|host| shorten(&hosts[host].name));
+        let [client, server] = [client, server].map(|host| shorten(&machine.hosts[host].name));
         let what = format!(
             "host `{server}` cannot be reached from host `{client}`: no links and switches lead there"
         );

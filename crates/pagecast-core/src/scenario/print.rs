@@ -14,9 +14,7 @@ pub fn machine_to_toml(machine: &Machine) -> String {
     let mut text = String::new();
     let is_alone = machine.hosts.len() == 1
         && machine.links.is_empty()
-        && machine.switches.is_empty()
-        && machine.routes.is_empty()
-        && machine.network.is_none()
+        && !machine.has_switches()
         && machine.hosts[0].name == ONLY_HOST;
     for host in &machine.hosts {
         let table = if is_alone { ONLY_HOST.to_owned() } else { format!("host.{}", key(&host.name)) };
