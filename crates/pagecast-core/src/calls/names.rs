@@ -92,7 +92,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         }
     }
 
-    /// What a close of a file waits for: the server, if another host keeps it.
+    /// The wait of a close: for the server, if another host keeps the file.
     pub(crate) fn flush_at_close(&mut self, file: Located) -> Wants {
         self.descriptors.note_closed(file.file);
         if self.asks_server(file) { Call::Close { file: self.view(file) }.into() } else { Wants::Nothing }

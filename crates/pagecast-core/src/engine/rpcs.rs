@@ -68,7 +68,7 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// What the policy of a server does for a call; nothing if the reply does not wait for it.
+    /// The call to the policy of a server; none if the reply does not wait for it.
     fn call_of(&self, server: u32, rpc: &Rpc) -> Option<Call> {
         let file = self.view_of_server(rpc);
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];

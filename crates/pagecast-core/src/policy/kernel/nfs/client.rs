@@ -13,7 +13,7 @@ use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Re
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos};
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Bytes that an operation reads.
