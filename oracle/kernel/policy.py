@@ -244,8 +244,7 @@ class Kernel(Policy):
         cache = self.hosts[host]
         file = cache.file(path)
         yield from cache.writepages.all_and_wait(file)
-        if cache.journals[file.wb].commit(file):
-            yield self.after(self.machine.mount_of(path).cost.commit_s)
+        yield from cache.journals[file.wb].commit(file, self.machine.mount_of(path).cost.commit_s)
 
     def alloc(self, host: str, size: int) -> Steps:
         yield from self.hosts[host].tasks.touch(size)
