@@ -10,7 +10,9 @@ import pytest
 # Deadlines measure the machine, not the code. The tests draw the same examples every time: whether a
 # change passes is not a matter of luck. New ones are for fuzz/run.py, which repeats `fuzz` with new seeds.
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True)
-hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=100, database=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "fuzz", deadline=None, derandomize=False, max_examples=100, database=None, print_blob=True
+)
 hypothesis.settings.load_profile("default")
 
 # Tests that are started with nohup or in the background would ignore these, and so would commands below them.
