@@ -83,7 +83,7 @@ impl<N: Network> Engine<'_, N> {
         Ok(())
     }
 
-    /// What a process does next; after its program it closes its streams.
+    /// The next operation of a process; after its program it closes its streams, and files of other hosts.
     fn next_operation(&mut self, at: u32) -> Result<Option<Operation>, SimulationError> {
         let running = &mut self.processes[at as usize];
         let now = self.now - running.started;
