@@ -1,7 +1,7 @@
 """Random scenarios for `kernel`: one host, memory that fills, limits that bind.
 
 A process owns its files. So sizes are known when a program is drawn, and no program fails. Sizes are parts
-of the memory, so that levels cross thresholds. Which kinds of scenarios are left out says `test_kernel`.
+of the memory, so that levels cross thresholds. Which kinds of scenarios are left out says `agreement`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -65,7 +65,7 @@ WRITING = (
     "squeezed",
 )
 ALONE = ("writes", "cuts", "frees", "fsyncs", "wbt", "small")
-"""There files stay in memory, and here there is a single process: `test_kernel` says why."""
+"""There files stay in memory, and here there is a single process: `agreement` says why."""
 SHARED = ("shared", "shared cuts")
 """Here processes use the same files."""
 

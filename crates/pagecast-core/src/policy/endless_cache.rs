@@ -77,6 +77,15 @@ impl EndlessCache {
         self.cached += Bytes(ranges.total());
     }
 
+    /// Drops what is behind the new end of a file, also of transfers that are under way.
+    fn cut(&mut self, file: FileId, size: Bytes) {
+        self.change(file, |ranges| ranges.remove(size.0, u64::MAX));
+        for transfer in self.under_way.values_mut().filter(|transfer| transfer.file.id == file) {
+            let left = size.0.saturating_sub(transfer.offset);
+            transfer.bytes = transfer.bytes.min(Bytes(left));
+        }
+    }
+
     fn read(
         &mut self,
         operation: OperationId,
@@ -217,8 +226,8 @@ impl Policy for EndlessCache {
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
             }
-            Call::Truncate { file, size } => self.change(file.id, |ranges| ranges.remove(size.0, u64::MAX)),
-            Call::Unlink { file } => self.change(file.id, |ranges| ranges.remove(0, u64::MAX)),
+            Call::Truncate { file, size } => self.cut(file.id, size),
+            Call::Unlink { file } => self.cut(file.id, Bytes::ZERO),
             Call::Name { .. } | Call::Open { .. } | Call::Close { .. } => {}
             Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {
                 self.change(file.id, |ranges| ranges.remove(offset, offset.saturating_add(bytes.0)));
