@@ -8,9 +8,12 @@ import numpy as np
 from fuzz.laws.document import Rate, Size, Table, Time
 from fuzz.laws.simulating import Case, Simulator
 from fuzz.laws.timing import times, times_apart
+from pagecast.result import Result
 
 ROUNDING_NS = 2
 """What an operation may be rounded by: its begin and its end."""
+UNIT_BYTES = 4 * 2**20
+"""The least that the disk writes between two looks at its budget, where it has one: then its bytes are whole."""
 STEPS = 64
 """In so many steps a level goes from free run to the limit, each of them rounded to a nanosecond."""
 
@@ -84,9 +87,17 @@ def more_memory_for_a_writer(case: Case, simulator: Simulator) -> Iterator[str]:
     timeline = before.result.timeline
     if (timeline["dirty_bytes"] >= timeline["background_threshold_bytes"]).any():
         return
-    rounding_ns = STEPS * len(before.result.operations)
+    rounding_ns = STEPS * len(before.result.operations) + budget_rounding_ns(case.document, before.result)
     if what := times_apart(before, after, lambda _: rounding_ns):
         yield f"{what} with {factor:.2f} times the memory"
+
+
+def budget_rounding_ns(document: Table, result: Result) -> int:
+    """Give the time of a byte for each unit that a disk with a budget has written."""
+    [disk] = document["machine"]["disk"].values()
+    if "burst" not in disk:
+        return 0
+    return int(result.operations["bytes"].sum()) // UNIT_BYTES * 10**9 // disk["write"]
 
 
 def with_memory(document: Table, factor: float) -> Table:

@@ -112,10 +112,23 @@ impl<N: Network> Engine<'_, N> {
         under_way.replied = now;
         let (client, rpc) = (under_way.client, under_way.rpc);
         self.note_change_of_inode(&rpc);
+        self.cut_behind_end(server, &rpc)?;
         let mounted = self.mounted(client, rpc.mount);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |next| self.do_call(server, thread, next))
+    }
+
+    /// Drops what a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its inode
+    /// (`fs/attr.c: notify_change`).
+    fn cut_behind_end(&mut self, server: u32, rpc: &Rpc) -> Result<(), SimulationError> {
+        let Procedure::Write { offset, bytes, .. } = rpc.procedure else { return Ok(()) };
+        let size = self.namespace.taken(rpc.file);
+        if Bytes(offset) + bytes <= size {
+            return Ok(());
+        }
+        let call = Call::Truncate { file: self.view_of_server(rpc), size };
+        self.request(server, &Request { operation: OperationId::NOBODY, call })
     }
 
     /// XFS counts a change whenever it logs the core of an inode, and does so when the size on the disk follows what has been written

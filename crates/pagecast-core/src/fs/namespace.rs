@@ -37,6 +37,8 @@ struct File {
     path: Arc<str>,
     directory: DirectoryId,
     host: u32,
+    /// Its number among the files of its host.
+    inode: u32,
     mount: u32,
     disk: u32,
     size: Bytes,
@@ -70,6 +72,8 @@ pub(crate) enum Release {
 pub(crate) struct Namespace<M> {
     machine: M,
     files: Vec<File>,
+    /// How many files each host has made.
+    inodes: Vec<u32>,
     names: Names,
     /// Bytes in use on each device of each host.
     used: Vec<Vec<Bytes>>,
@@ -81,6 +85,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     pub(crate) fn new(machine: M) -> Self {
         Self {
             files: Vec::new(),
+            inodes: vec![0; machine.hosts.len()],
             names: Names::new(machine.hosts.len()),
             used: machine.hosts.iter().map(no_bytes).collect(),
             in_memory: vec![Bytes::ZERO; machine.hosts.len()],
@@ -98,6 +103,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         let mount = &host.mounts[located.mount as usize];
         FileView {
             id: located.file,
+            inode: self.files[located.file.0 as usize].inode,
             size: self.size(located.file),
             filled: self.filled(located.file),
             device: DeviceId(host.device_of(located.mount as usize) as u32),
@@ -145,12 +151,13 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     fn name_at(&mut self, host: usize, mount: usize, path: Arc<str>) -> NameId {
         let disk = self.machine.hosts[host].device_of(mount);
         let home = Home { host: host as u32, mount: mount as u32, disk: disk as u32, path };
-        self.names.at(home, |home, directory| new_file(&mut self.files, home, directory))
+        self.names.at(home, |home, directory| new_file(&mut self.files, &mut self.inodes, home, directory))
     }
 
     /// A name gets a file that does not exist.
     fn clear_name(&mut self, name: NameId) {
-        let file = new_file(&mut self.files, self.names.home(name), self.names.directory(name));
+        let (home, directory) = (self.names.home(name), self.names.directory(name));
+        let file = new_file(&mut self.files, &mut self.inodes, home, directory);
         self.names.give(name, file);
     }
 
@@ -449,13 +456,17 @@ fn no_bytes(host: &Host) -> Vec<Bytes> {
 }
 
 /// Makes the file of a name, which does not exist yet.
-fn new_file(files: &mut Vec<File>, home: &Home, directory: DirectoryId) -> FileId {
+fn new_file(files: &mut Vec<File>, inodes: &mut [u32], home: &Home, directory: DirectoryId) -> FileId {
     let file = FileId(files.len() as u32);
     let Home { host, mount, disk, ref path } = *home;
+    let next = &mut inodes[host as usize];
+    let inode = *next;
+    *next += 1;
     files.push(File {
         path: path.clone(),
         directory,
         host,
+        inode,
         mount,
         disk,
         size: Bytes::ZERO,

@@ -50,6 +50,8 @@ impl OperationId {
 pub struct FileView {
     /// The file.
     pub id: FileId,
+    /// Its number among the files of the host that keeps it, in the order in which they are made.
+    pub inode: u32,
     /// Its size before the operation.
     pub size: Bytes,
     /// The end of the bytes that its device has; a hole follows.

@@ -50,7 +50,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Behind, Call, DeviceId, Integrity, OperationId, Outcome, Reply, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
-use crate::units::{Bytes, Nanos, earlier};
+use crate::units::{Bytes, Nanos, earlier, seconds_between};
 use crate::workload::Advice;
 
 impl Kernel {
@@ -122,6 +122,7 @@ impl Kernel {
         self.write_back.check_tasks(&mut self.tasks, self.pages.dirty().total() / PAGE, now);
         if !self.clock.is_put_off {
             set_caps(&mut self.context(now, out));
+            self.clock.chosen = now;
         }
         self.write_back.sample_devices(&self.pages, out);
     }
@@ -172,11 +173,12 @@ impl Kernel {
             survey.soonest,
             until_memcgs_change(&self.pages, &self.write_back, &self.block, &self.tasks),
         ];
-        next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now));
+        let least = (LEAST_STEP - seconds_between(self.clock.chosen, now)).max(0.0);
+        next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now, least));
         levels
             .into_iter()
             .flatten()
-            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, LEAST_STEP))))
+            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, least))))
     }
 
     /// Puts all bytes into pages at the end of a run. Requests in flight are included: their pages are in the cache before their

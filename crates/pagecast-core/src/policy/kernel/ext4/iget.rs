@@ -70,7 +70,7 @@ mod tests {
     const IGET: Nanos = Nanos(13_000);
 
     fn file(id: u32) -> FileView {
-        FileView { id: FileId(id), ..FileView::default() }
+        FileView { id: FileId(id), inode: id, ..FileView::default() }
     }
 
     fn ext4() -> Ext4 {

@@ -73,7 +73,7 @@ impl Inodes {
         });
         let (inodes, bytes) = self.together[device];
         // A Fibonacci hash: any that spreads names evenly will do.
-        let hash = u64::from(file.id.0).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let hash = u64::from(file.inode).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         [
             (Blocks::Names(file.directory, hash % blocks), Bytes(PAGE)),
             (Blocks::Inodes(number / inodes), bytes),

@@ -53,7 +53,7 @@ impl Transaction {
     pub fn change(&mut self, now: Nanos, file: &FileView) {
         self.since.get_or_insert(now);
         self.file = Some(*file);
-        self.inode_blocks.insert(file.id.0 / INODES_PER_BLOCK);
+        self.inode_blocks.insert(file.inode / INODES_PER_BLOCK);
     }
 
     /// Adds an allocation of blocks of a file from a byte on, and the blocks that map them.
