@@ -13,7 +13,7 @@ from pagecast.result import Result
 ROUNDING_NS = 2
 """What an operation may be rounded by: its begin and its end."""
 UNIT_BYTES = 4 * 2**20
-"""The least that the disk writes between two looks at its budget, where it has one: then its bytes are whole."""
+"""The least that a disk with a budget writes between two looks at it: then its bytes are whole."""
 STEPS = 64
 """In so many steps a level goes from free run to the limit, each of them rounded to a nanosecond."""
 
