@@ -50,7 +50,7 @@ use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{Actions, Behind, Call, DeviceId, Integrity, OperationId, Outcome, Reply, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
-use crate::units::{Bytes, Nanos, earlier, seconds_between};
+use crate::units::{Bytes, Nanos, earlier};
 use crate::workload::Advice;
 
 impl Kernel {
@@ -122,7 +122,6 @@ impl Kernel {
         self.write_back.check_tasks(&mut self.tasks, self.pages.dirty().total() / PAGE, now);
         if !self.clock.is_put_off {
             set_caps(&mut self.context(now, out));
-            self.clock.chosen = now;
         }
         self.write_back.sample_devices(&self.pages, out);
     }
@@ -164,7 +163,10 @@ impl Kernel {
             next = earlier(next, wb.measure_at);
         }
         for flusher in self.flushers.iter() {
-            next = earlier(earlier(next, flusher.timer), flusher.until_small_piece());
+            // A queue without room may have kept it from submitting at this instant: then the end of a request calls.
+            let is_still_to_come = |&at: &Nanos| at > now || self.clock.decided != Some(now);
+            next = earlier(next, flusher.until_small_piece().filter(is_still_to_come));
+            next = earlier(next, flusher.timer);
         }
         let levels = [
             until_background(&self.pages, &self.write_back, &slopes),
@@ -173,12 +175,11 @@ impl Kernel {
             survey.soonest,
             until_memcgs_change(&self.pages, &self.write_back, &self.block, &self.tasks),
         ];
-        let least = (LEAST_STEP - seconds_between(self.clock.chosen, now)).max(0.0);
-        next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now, least));
+        next = earlier(next, next_look_at_memory(&self.pages, &self.tasks, &slopes, now));
         levels
             .into_iter()
             .flatten()
-            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, least))))
+            .fold(next, |next, seconds| earlier(next, Some(look_after(now, seconds, LEAST_STEP))))
     }
 
     /// Puts all bytes into pages at the end of a run. Requests in flight are included: their pages are in the cache before their

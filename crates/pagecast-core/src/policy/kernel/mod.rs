@@ -303,10 +303,11 @@ impl Policy for Kernel {
                 transfer.heard(now, each);
             }
         }
-        // New rates change no level. They change the time of the next threshold, and the tasks' need of processors.
+        // New rates change no level. They change the time of the next threshold, and the tasks' need of processors. They put the next look off,
+        // too: what a task was given of its cgroup's memory until then must be chosen anew.
         if progress.is_empty() {
             self.control_at_last(now, out);
-        } else if self.caps.has_share_changed(&mut self.tasks, now) {
+        } else if self.caps.has_share_changed(&mut self.tasks, now) || self.tasks.is_one_charged() {
             self.control(now, out);
         }
         self.check();

@@ -5,7 +5,7 @@
 
 use crate::flow::{Completion, FlowSpec, Progress};
 use crate::policy::kernel::Kernel;
-use crate::policy::kernel::discretisation::{LEAST_STEP, MOST_RUN, ROUNDING, SETTLE_AFTER};
+use crate::policy::kernel::discretisation::{MOST_RUN, ROUNDING, SETTLE_AFTER};
 use crate::policy::kernel::driver::{begin, drive, follow_task, run_ended};
 use crate::policy::kernel::filemap::begin::task_of;
 use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
@@ -395,6 +395,6 @@ fn course_of(
     let course = by.alone(&spec).filter(|course| course.end < calm_until.min(cx.now + SETTLE_AFTER))?;
     let mut slopes = Slopes::default();
     slopes.add(task, course.rate);
-    let next = next_look_at_memory(cx.pages, cx.tasks, &slopes, cx.now, LEAST_STEP);
+    let next = next_look_at_memory(cx.pages, cx.tasks, &slopes, cx.now);
     next.is_none_or(|next| next > course.end).then_some(course)
 }

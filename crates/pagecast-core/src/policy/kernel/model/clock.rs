@@ -12,8 +12,6 @@ pub struct Clock {
     /// The last decision about all tasks; nothing if it is put off to the end of this instant.
     pub decided: Option<Nanos>,
     pub is_put_off: bool,
-    /// The last instant at which all rates were chosen: they keep within limits for the least step from then on.
-    pub chosen: Nanos,
     /// The time before which reads of cached pages change no decision, if that is known.
     pub calm_until: Option<Nanos>,
     /// The bytes that had come into memory or left it when runs were last cut.

@@ -3,7 +3,7 @@
 //! Ours. The kernel's tasks look at thresholds by themselves.
 
 use crate::policy::kernel::block::Block;
-use crate::policy::kernel::discretisation::TAKEN_PER_LOOK;
+use crate::policy::kernel::discretisation::{LEAST_STEP, TAKEN_PER_LOOK};
 use crate::policy::kernel::model::follow::until_followed;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
@@ -103,16 +103,10 @@ pub fn look_after(now: Nanos, seconds: f64, least: f64) -> Nanos {
     now + Nanos((seconds.max(least) * 1e9) as u64).max(Nanos(1))
 }
 
-/// Returns the next look at memory, if anybody takes any: `least` seconds from now, unless too much would be taken.
-pub fn next_look_at_memory(
-    pages: &Pages,
-    tasks: &Tasks,
-    slopes: &Slopes,
-    now: Nanos,
-    least: f64,
-) -> Option<Nanos> {
+/// Returns the next look at memory, if anybody takes any.
+pub fn next_look_at_memory(pages: &Pages, tasks: &Tasks, slopes: &Slopes, now: Nanos) -> Option<Nanos> {
     let seconds = until_memory_changes(pages, tasks, slopes)?;
-    Some(look_after(now, seconds, least.min(until_too_much(pages, slopes))))
+    Some(look_after(now, seconds, LEAST_STEP.min(until_too_much(pages, slopes))))
 }
 
 /// Returns the seconds until as much memory is taken as may be taken without a look.

@@ -6,10 +6,12 @@ use rustc_hash::FxHashMap;
 
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::credit::Credit;
+use crate::policy::kernel::tasks::ids::MemcgId;
 use crate::policy::kernel::tasks::kind::Kind;
-use crate::policy::kernel::tasks::shape::AHEAD;
+use crate::policy::kernel::tasks::shape::{AHEAD, Transfer};
 use crate::policy::kernel::tasks::task::Task;
 use crate::policy::{FileId, OperationId};
+use crate::result::Part;
 
 /// The most tasks whose memory is kept.
 const MOST_SPARE: usize = 16;
@@ -157,6 +159,13 @@ impl Tasks {
     /// The tasks that make pages of a wb dirty.
     pub fn writers_of(&self, wb: usize) -> impl Iterator<Item = &Task> {
         self.writers().filter(move |task| task.wb.0 as usize == wb)
+    }
+
+    /// True if the limit of its cgroup holds a task back.
+    pub fn is_one_charged(&self) -> bool {
+        let is_held =
+            |task: &Task| matches!(task.transfer, Some(Transfer { cap: Some((_, Part::Reclaim)), .. }));
+        self.values().any(|task| task.memcg != MemcgId::ROOT && is_held(task))
     }
 
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Task> {
