@@ -119,10 +119,13 @@ impl<N: Network> Engine<'_, N> {
         next.map_or(Ok(()), |next| self.do_call(server, thread, next))
     }
 
-    /// Drops what a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its inode
-    /// (`fs/attr.c: notify_change`).
+    /// Drops what a READ or a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its
+    /// inode, and for pages that are being read (`fs/attr.c: notify_change`, `mm/truncate.c: truncate_inode_pages_range`).
     fn cut_behind_end(&mut self, server: u32, rpc: &Rpc) -> Result<(), SimulationError> {
-        let Procedure::Write { offset, bytes, .. } = rpc.procedure else { return Ok(()) };
+        let (Procedure::Read { offset, bytes } | Procedure::Write { offset, bytes, .. }) = rpc.procedure
+        else {
+            return Ok(());
+        };
         let size = self.namespace.taken(rpc.file);
         if Bytes(offset) + bytes <= size {
             return Ok(());
