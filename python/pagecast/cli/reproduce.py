@@ -33,6 +33,7 @@ Examples:
   pagecast reproduce wrench-cache --machine wrench-cluster --out measured-machine
   pagecast reproduce cawl --exp buffered --data DIR
   pagecast reproduce live-kernel --data DIR --machine machine.toml
+  pagecast reproduce live-nfs --data DIR
   pagecast reproduce live-programs --data DIR
   pagecast reproduce kernel-law --data DIR
 """
@@ -68,8 +69,8 @@ Examples:
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
-    help="Full recordings, for what the shipped summary figures do not hold. live-kernel, live-programs "
-    "and kernel-law need them.",
+    help="Full recordings, for what the shipped summary figures do not hold. live-kernel, live-nfs, "
+    "live-programs and kernel-law need them.",
 )
 @click.option(
     "--brief", is_flag=True, help="Print the mean error of each model and where the report is, and no more."

@@ -38,6 +38,11 @@ STUDIES: Final = {
         "cases recorded call by call on live kernels, any of them",
         "a platform",
     ),
+    "live-nfs": Entry(
+        "pagecast.studies.live_nfs",
+        "cases of NFS recorded call by call: page caches of client and server",
+        "a platform",
+    ),
     "live-programs": Entry(
         "pagecast.studies.live_programs",
         "fio's own numbers and traced commands on live kernels, any of them",

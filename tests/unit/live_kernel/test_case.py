@@ -28,6 +28,7 @@ drop
 sleep 1500
 spin 0.5
 stat after MNT/a
+sh cat /proc/meminfo > /dev/null
 mark phase
 proc child
     sync

@@ -171,7 +171,7 @@ def test_a_phase_takes_what_can_be_worked_out(name, tmp_path):
 
 def test_the_cases_have_every_step_of_the_language():
     words = {line.split()[0] for text, _ in CASES.values() for line in text.splitlines()}
-    assert {*COMMANDS} - words == {"stat"}
+    assert {*COMMANDS} - words == {"stat", "sh"}
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])

@@ -25,7 +25,7 @@ from pagecast.calibration.costs import CallCosts, fit_calls, per_page
 from pagecast.studies.live_kernel.program import MAIN
 from pagecast.studies.live_kernel.recordings import KIB, PAGE_BYTES, Call, Recording
 
-__all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate"]
+__all__ = ["CASE", "Calibration", "CopyCosts", "MemorySize", "calibrate", "memory_of"]
 
 CASE: Final = "m_memory"
 """The case that is not judged."""
@@ -106,11 +106,11 @@ def calibrate(recordings: Iterable[Recording], *, share: float | None) -> Calibr
         without memory if it was not sampled.
     """
     of = [recording for recording in recordings if recording.case == CASE]
-    return Calibration(_costs(of), _memory(of, share))
+    return Calibration(_costs(of), memory_of(of, share=share))
 
 
-def _memory(recordings: Iterable[Recording], share: float | None) -> MemorySize | None:
-    """Take medians over all samples of the size of the memory and of its reserve."""
+def memory_of(recordings: Iterable[Recording], *, share: float | None) -> MemorySize | None:
+    """Take medians over all samples of memory and of its reserve; `share` as in `calibrate`."""
     levels = [recording.levels for recording in recordings if recording.levels is not None]
     usable = np.concatenate([each.usable_bytes for each in levels] or [np.empty(0)])
     limits = np.concatenate([each.limit_bytes for each in levels] or [np.empty(0)])

@@ -38,6 +38,7 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "proc": ("label",),
     "endproc": (),
     "wait": (),
+    "sh": ("command",),
 }
 """The arguments of each command."""
 
@@ -128,6 +129,8 @@ def _arguments(command: str, values: list[str], where: str) -> dict[str, Any]:
         hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(COMMANDS)}"
         raise StudyError(f"{where}: there is no command `{command}`; {hint}")
     names = COMMANDS[command]
+    if command == "sh" and values:
+        values = [" ".join(values)]
     if len(values) != len(names):
         usage = " ".join([command, *(name.upper() for name in names)])
         raise StudyError(f"{where}: `{command}` has {len(values)} arguments; write `{usage}`")

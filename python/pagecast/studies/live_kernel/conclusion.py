@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from pagecast.comparison.levels import share_within
 from pagecast.comparison.plateaus import plateau_sentences
-from pagecast.comparison.rows import TOTAL, Row, judged, main_model
+from pagecast.comparison.rows import TOTAL, judged, main_model
 from pagecast.comparison.tables import percent
+from pagecast.comparison.totals import totals_sentence
 from pagecast.studies.live_kernel.calibration import CASE
 from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 from pagecast.tolerance import DIRTY_TOLERANCE
@@ -20,28 +21,9 @@ def conclusion(outcome: LiveKernelOutcome) -> tuple[str, ...]:
     """Say how many cases are close, and how often dirty memory and cached files are."""
     model = main_model(outcome.models)
     totals = [row for row in judged(outcome.rows) if row.operation == TOTAL]
-    others = (_totals(totals, name) for name in outcome.models if name != model)
+    others = (totals_sentence(totals, name, TOTAL_TOLERANCE) for name in outcome.models if name != model)
     plateaus = plateau_sentences(outcome.plateaus)
-    return (_totals(totals, model), *_levels(outcome, model), *plateaus, *others)
-
-
-def _totals(rows: list[Row], model: str) -> str:
-    cases: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row.model == model:
-            cases.setdefault((row.experiment, row.case), []).append(row)
-    errors = {
-        key: sum(row.forecast_s for row in of) / sum(row.measured_s for row in of) - 1
-        for key, of in cases.items()
-    }
-    if not errors:
-        return f"No judged case was forecast under {model}."
-    close = sum(abs(error) <= TOTAL_TOLERANCE for error in errors.values())
-    (platform, case), worst = max(errors.items(), key=lambda item: abs(item[1]))
-    return (
-        f"{model} forecasts the total time of {close} of {len(errors)} judged cases within 10 %; "
-        f"the worst is {case} on {platform} with {100 * worst:+.0f} %."
-    )
+    return (totals_sentence(totals, model, TOTAL_TOLERANCE), *_levels(outcome, model), *plateaus, *others)
 
 
 def _levels(outcome: LiveKernelOutcome, model: str) -> Iterator[str]:

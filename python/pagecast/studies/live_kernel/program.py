@@ -15,7 +15,9 @@ from pagecast._core import read_recording
 from pagecast.errors import ScenarioError
 from pagecast.studies.live_kernel.case import Case, Step
 
-__all__ = ["MAIN", "WHOLE_CASE", "Line", "Program", "UnsupportedError", "translate"]
+__all__ = [
+    "MAIN", "WHOLE_CASE", "Line", "Program", "UnsupportedError", "lines_of", "translate",
+]  # fmt: skip
 
 MAIN: Final = "p0"
 """Name in recordings of the process that runs the case."""
@@ -67,6 +69,22 @@ class Program:
             path.write_text("".join(f"{line.text}\n" for line in self.lines), encoding="utf-8")
             yield path
 
+    @classmethod
+    def of(cls, lines: Sequence[Line], *, origin: str = "case.pct") -> "Program":
+        """Read the script that the lines are.
+
+        Raises
+        ------
+        UnsupportedError
+            The reader does not understand it; `origin` is its name in messages.
+        """
+        with cls(lines).file() as path:
+            try:
+                recording = read_recording(path, origin=origin, format="pct")
+            except ScenarioError as error:
+                raise UnsupportedError(str(error)) from None
+        return cls(lines, recording.lines())
+
     def line(self, process: str, index: int) -> Line:
         """Give the line of the n-th operation of a process, from 0."""
         return self.lines[self.line_of[process][index] - 1]
@@ -99,13 +117,14 @@ def translate(case: Case, *, stat_s: Mapping[str, Sequence[float]] | None = None
     _check_files(case.steps)
     marks = any(step.command == "mark" for step in _all_steps(case.steps))
     waiting = {name: iter(seconds) for name, seconds in (stat_s or {}).items()}
-    lines = list(_lines(case.steps, MAIN, None if marks else WHOLE_CASE, waiting))
-    with Program(lines).file() as path:
-        try:
-            recording = read_recording(path, origin=case.origin, format="pct")
-        except ScenarioError as error:
-            raise UnsupportedError(str(error)) from None
-    return Program(lines, recording.lines())
+    return Program.of(list(lines_of(case.steps, None if marks else WHOLE_CASE, waiting)), origin=case.origin)
+
+
+def lines_of(
+    steps: Sequence[Step], phase: str | None, waiting: Mapping[str, Iterator[float]] | None = None
+) -> Iterator[Line]:
+    """Give the lines of steps of the case's own process, from a phase on; `waiting` is for each look."""
+    return _lines(steps, MAIN, phase, waiting or {})
 
 
 def _all_steps(steps: Sequence[Step]) -> Iterator[Step]:
@@ -144,6 +163,8 @@ def _lines(
                     yield Line(f"sleep {1e3 * seconds:.6f}", process, phase)
                 path = step.arguments["path"]
                 yield Line(step.text, process, phase, (step.arguments["label"], path.removeprefix("MNT/")))
+            case "sh":
+                raise UnsupportedError(f"line {step.line} runs a command of the shell")
             case "proc":
                 yield Line(step.text, process, phase)
                 yield from _lines(step.steps, step.arguments["label"], phase, waiting)

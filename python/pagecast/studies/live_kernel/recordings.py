@@ -24,7 +24,7 @@ UPDATE_INTERVAL_S: Final = 0.2
 """The hard limit is not moved twice in this time (mm/page-writeback.c: BANDWIDTH_INTERVAL)."""
 KIB: Final = 1024
 
-_NOT_TIMED: Final = ("mark", "sleep", "spin", "stat", "proc", "endproc")
+_NOT_TIMED: Final = ("mark", "sleep", "spin", "stat", "sh", "proc", "endproc")
 """Rows that are no input or output."""
 
 _USABLE: Final = ("MemFree_kB", "Active(file)_kB", "Inactive(file)_kB")

@@ -6,7 +6,7 @@ import numpy as np
 
 from pagecast.comparison import tables
 from pagecast.comparison.levels import share_within
-from pagecast.comparison.rows import Row
+from pagecast.comparison.phases import phases_table
 from pagecast.comparison.tables import percent, signed_percent
 from pagecast.report.document import Table
 from pagecast.studies.live_kernel.levels import DirtyLevel
@@ -28,42 +28,14 @@ def summary_table(outcome: LiveKernelOutcome) -> Table:
 
 def times_table(outcome: LiveKernelOutcome, platform: str) -> Table:
     """Make the table of measured and forecast times: means over the repetitions."""
-    rows = [row for row in outcome.rows if row.experiment == platform]
-    points: dict[tuple[str, str], dict[str, list[Row]]] = {}
-    for row in rows:
-        name = f"{row.operation} of {row.process}" if row.process else row.operation
-        points.setdefault((row.case, name), {}).setdefault(row.model, []).append(row)
-    lines: list[Sequence[str] | None] = []
-    last = ""
-    for (case, operation), by_model in points.items():
-        if lines and case != last:
-            lines.append(None)
-        first = next(iter(by_model.values()))
-        measured = [row.measured_s for row in first]
-        mark = "*" if first[0].role == "calibration" else ""
-        spread = (max(measured) - min(measured)) / float(np.mean(measured))
-        cells = [cell for model in outcome.models for cell in _forecast(by_model.get(model, []))]
-        label = "" if case == last else f"{case}{mark}"
-        lines.append((label, operation, f"{np.mean(measured):.2f}", percent(spread), *cells))
-        last = case
-    models = [name for model in outcome.models for name in (model.replace("-", "-\n"), "%")]
-    return Table(
+    return phases_table(
+        [row for row in outcome.rows if row.experiment == platform],
+        outcome.models,
         title=f"{platform}: seconds in system calls, and error in %",
-        columns=("case", "phase", "measured", "±%", *models),
-        rows=lines,
-        text_columns=2,
         note="Means over the repetitions; ±%: (greatest - least) / mean of the measured times. total: of the "
         "case's own process with waiting for others; phases that took over 0.5 s. The set-up before the "
         "first mark, sleeping and computing are not counted. * The platform was calibrated on this case.",
     )
-
-
-def _forecast(rows: Sequence[Row]) -> tuple[str, str]:
-    if not rows:
-        return "", ""
-    forecast = float(np.mean([row.forecast_s for row in rows]))
-    measured = float(np.mean([row.measured_s for row in rows]))
-    return f"{forecast:.2f}", f"{100 * (forecast / measured - 1):+.0f}"
 
 
 def dirty_table(outcome: LiveKernelOutcome) -> Table | None:

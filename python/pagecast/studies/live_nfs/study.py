@@ -1,0 +1,163 @@
+"""Forecast the cases of NFS and compare them with the recordings."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from pagecast.api import simulate
+from pagecast.calibration.fits import limit_share
+from pagecast.comparison import machines
+from pagecast.comparison.rows import RIVALS, TOTAL, Row
+from pagecast.errors import ScenarioError, SimulationError, StudyError
+from pagecast.studies.live_kernel import calibration
+from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
+from pagecast.studies.live_kernel.recordings import Recording
+from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
+from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
+from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
+from pagecast.studies.live_nfs.report import PRESENTATION
+from pagecast.studies.skeleton import Asked, Study
+
+__all__ = ["STUDY"]
+
+LEAST_S: Final = 0.5
+"""A phase that took less has no row: its repetitions differ too much."""
+
+COSTED: Final = "kernel"
+"""The model that gets the calibration."""
+
+
+def _forecast(asked: Asked) -> LiveNfsOutcome:
+    """Forecast the recorded cases; an experiment is a platform."""
+    if asked.data is None:
+        raise StudyError("live-nfs needs recordings; name their folder with --data DIR")
+    if asked.machine is not None:
+        raise StudyError("live-nfs takes both hosts from platform.txt of the recordings; leave --machine out")
+    chosen = _chosen(platforms(asked.data), asked.experiments)
+    values, left_out = _calibrations(chosen)
+    rows: list[Row] = []
+    counts: list[CallCount] = []
+    hashes: dict[tuple[str, str], str] = {}
+    plan = [
+        (platform, case, model)
+        for platform in chosen
+        for case in dict.fromkeys(each.case for each in platform.of.recordings)
+        for model in asked.models
+    ]
+    for platform, case, model in asked.steps(plan, lambda of: f"{of[0].of.name}, {of[1]}, {of[2]}"):
+        name = platform.of.name
+        try:
+            one = forecast_case(
+                platform.of.cases[case],
+                platform.described,
+                values=values[name] if model == COSTED else {},
+                model=model,
+                options=machines.model_options(model, asked.overrides),
+                overrides=asked.overrides,
+                simulate=asked.simulate,
+            )
+        except UnsupportedError as error:
+            left_out.append(f"{name}, {case}: {error}")
+        except (ScenarioError, SimulationError) as error:
+            left_out.append(f"{name}, {case} under {model}: {error}")
+        else:
+            hashes[name, PLATFORM_FILE] = one.machine_hash
+            for recording in platform.of.recordings:
+                if recording.case == case:
+                    rows += _rows(name, recording, model, one)
+            counts += _counts(platform, case, one)
+    missing = tuple(dict.fromkeys(left_out))
+    return LiveNfsOutcome(
+        presentation=PRESENTATION,
+        platforms=tuple(platform.of.name for platform in chosen),
+        models=asked.models,
+        rows=tuple(rows),
+        calls=tuple(counts),
+        calibrations=values,
+        left_out=missing,
+        provenance=asked.provenance(hashes, left_out=missing),
+    )
+
+
+PLATFORM_FILE: Final = "platform.txt"
+"""What the machine of a platform is read from."""
+
+
+def _chosen(found: Sequence[NfsPlatform], named: Sequence[str]) -> list[NfsPlatform]:
+    known = [platform.of.name for platform in found]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise StudyError(f"the recordings have no platform {unknown[0]!r}; they have {', '.join(known)}")
+    return [platform for platform in found if platform.of.name in named or not named]
+
+
+def _calibrations(chosen: Sequence[NfsPlatform]) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Calibrate each platform; one without `m_memory` has the costs of the first that has it."""
+    found: dict[str, dict[str, str]] = {}
+    left_out: list[str] = []
+    for platform in chosen:
+        client = platform.described.hosts["client"]
+        share = limit_share(client["vm"], client["kernel"]["version"])
+        of = calibration.calibrate(platform.of.recordings, share=share)
+        memory = calibration.memory_of(platform.of.recordings, share=share)
+        costs = of.costs.values() if of.costs is not None else {}
+        found[platform.of.name] = costs | ({} if memory is None else memory.values())
+    costed = [(name, values) for name, values in found.items() if "memory.cost.call" in values]
+    for name, values in found.items():
+        if "memory.cost.call" not in values and costed:
+            lender, lent = costed[0]
+            found[name] = {key: lent[key] for key in lent if key.startswith("memory.cost.")} | values
+            left_out.append(f"{name}: calibration on {calibration.CASE}; costs are those of {lender}")
+        elif "memory.cost.call" not in values:
+            left_out.append(f"{name}: calibration on {calibration.CASE}; calls and pages cost nothing")
+    return found, left_out
+
+
+def _rows(platform: str, recording: Recording, model: str, one: CaseForecast) -> Iterator[Row]:
+    """Make a row of the whole case, and one of each phase with what ends it that is long enough."""
+    whole = joined(phases_of(recording))
+    measured: dict[tuple[str, str], float] = {}
+    forecast: dict[tuple[str, str], float] = {}
+    for seconds, added in ((recording.phases(), measured), (one.seconds, forecast)):
+        for (process, phase), time_s in seconds.items():
+            key = (process, whole.get(phase, phase))
+            added[key] = added.get(key, 0.0) + time_s
+    times = {key: (time_s, forecast[key]) for key, time_s in measured.items() if key in forecast}
+    totals = [
+        sum(of for (process, _), of in each.items() if process == MAIN) for each in (measured, forecast)
+    ]
+    for (process, operation), (measured_s, forecast_s) in {(MAIN, TOTAL): tuple(totals), **times}.items():
+        if operation == TOTAL or measured_s > LEAST_S:
+            yield Row(
+                platform,
+                recording.case,
+                repetition=recording.repetition,
+                process=process if process != MAIN else None,
+                operation=operation,
+                model=model,
+                machine=PLATFORM_FILE,
+                role="calibration" if recording.case == calibration.CASE else "judged",
+                measured_s=measured_s,
+                forecast_s=forecast_s,
+            )
+
+
+def _counts(platform: NfsPlatform, case: str, one: CaseForecast) -> Iterator[CallCount]:
+    """Put the counts of calls beside each other, where any was made."""
+    if one.calls is None:
+        return
+    whole = joined(list(one.calls))
+    for (of, phase), measured in platform.calls.items():
+        parts = [each for each, name in whole.items() if name == phase]
+        for call in CALLS:
+            forecast = sum(one.calls[part][call] for part in parts)
+            if of == case and parts and (measured[call] or forecast):
+                yield CallCount(platform.of.name, case, phase, call, measured[call], forecast)
+
+
+STUDY: Final = Study(
+    name="live-nfs",
+    source="recordings of NFS on live kernels in the folder of --data",
+    models=("kernel", *RIVALS),
+    forecast=_forecast,
+    simulate=simulate,
+)
