@@ -280,6 +280,7 @@ def remote(chance: Chance, directory: str) -> Table:
             "rsize": Size(chance.one_of(4, 64, 1024) << 10),
             "wsize": Size(chance.one_of(4, 64, 1024) << 10),
             "slots": chance.one_of(1, 4, 64),
+            "vers": chance.one_of("3", "4.2"),
         }
     return drawn
 
@@ -289,7 +290,7 @@ def network(chance: Chance) -> Table:
     clients = [f"client{number}" for number in range(chance.randint(1, 2))]
     server = host(chance, has_cgroups=False)
     if chance.often():
-        server["nfsd"] = {"threads": chance.one_of(1, 2, 8, 64)}
+        server["nfsd"] = {"threads": chance.one_of(1, 2, 8, 64), "call": chance.time(US, MS)}
     for exported in server["mount"].values():
         if chance.sometimes():
             exported["export"] = "async"

@@ -33,7 +33,7 @@ pub use kernel::{Kernel, Lru, VmSettings, version_name};
 pub use link::{Link, LinkParameters, LinkSharing, Route, Switch};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
-pub use nfs::{Export, NfsOptions, Nfsd};
+pub use nfs::{Export, NfsOptions, NfsVersion, Nfsd};
 pub use topology::{Shape, TOPOLOGIES, Topology};
 pub use transport::Transport;
 

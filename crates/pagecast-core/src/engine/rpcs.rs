@@ -6,6 +6,7 @@
 //!
 //! Left out: lost messages and retransmission, authentication, the duplicate request cache.
 
+use super::agenda::Wake;
 use super::connections::Recipient;
 use super::run::Engine;
 use super::services::{Mounted, THREAD, UnderWay};
@@ -14,7 +15,7 @@ use crate::flow::Network;
 use crate::fs::Located;
 use crate::machine::{Export, FileSystem, MountSource};
 use crate::policy::{Call, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanos};
 
 /// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
 const HEADER: Bytes = Bytes(200);
@@ -44,7 +45,7 @@ impl<N: Network> Engine<'_, N> {
         match service.threads.iter().position(Option::is_none) {
             Some(thread) => {
                 service.threads[thread] = Some(call);
-                self.do_call(server, thread as u32, call)
+                self.take_call(server, thread as u32)
             }
             None => {
                 service.waiting.push_back(call);
@@ -53,8 +54,19 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// A thread of a server does a call.
-    fn do_call(&mut self, server: u32, thread: u32, call: u32) -> Result<(), SimulationError> {
+    /// A thread of a server begins its call, which takes some time beside its data.
+    fn take_call(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
+        let takes = self.scenario.machine.hosts[server as usize].nfsd.call;
+        if takes == Nanos::ZERO {
+            return self.do_call(server, thread);
+        }
+        self.agenda.add(self.now, self.now + takes, Wake::Nfsd { server, thread });
+        Ok(())
+    }
+
+    /// A thread of a server does its call.
+    pub(super) fn do_call(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
+        let call = self.rpcs.services[server as usize].threads[thread as usize].expect("it has a call");
         let UnderWay { client, rpc, .. } = *self.rpcs.get_mut(call);
         match self.call_of(server, &rpc) {
             Some(call) => {
@@ -93,7 +105,7 @@ impl<N: Network> Engine<'_, N> {
             }
             Procedure::Commit if is_async => None,
             Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::Data }),
-            Procedure::Getattr => None,
+            Procedure::Getattr | Procedure::Close => None,
         }
     }
 
@@ -116,7 +128,7 @@ impl<N: Network> Engine<'_, N> {
         let mounted = self.mounted(client, rpc.mount);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
-        next.map_or(Ok(()), |next| self.do_call(server, thread, next))
+        next.map_or(Ok(()), |_| self.take_call(server, thread))
     }
 
     /// Drops what a READ or a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its

@@ -261,6 +261,7 @@ impl<N: Network> Engine<'_, N> {
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Message(to) => self.message_arrived(to)?,
+            Wake::Nfsd { server, thread } => self.do_call(server, thread)?,
             Wake::Resume(host, tag) => {
                 let now = self.now;
                 self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;

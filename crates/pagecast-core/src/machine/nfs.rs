@@ -1,7 +1,7 @@
 //! Describes NFS: the options of a mount and of an export, and the threads of a server.
 
-use crate::keys::{SIZE, Word, keys, whole};
-use crate::units::Bytes;
+use crate::keys::{SIZE, TIME, Word, keys, whole, word};
+use crate::units::{Bytes, Nanos};
 
 keys! {
     /// The options of a mount of another host's directory.
@@ -9,7 +9,7 @@ keys! {
     pub struct NfsOptions: "nfs_options" {
         /// Most bytes of a READ
         ///
-        /// The mount option of this name. Only `kernel` looks at it and the next two.
+        /// The mount option of this name. Only `kernel` looks at it and the next three.
         #[key(SIZE, default = Bytes(1 << 20))]
         pub rsize: Bytes,
         /// Most bytes of a WRITE
@@ -20,7 +20,31 @@ keys! {
         /// `max_session_slots` of version 4.1, `tcp_max_slot_table_entries` before.
         #[key(whole(1, 65_536), default = 64)]
         pub slots: u32,
+        /// Version of NFS
+        ///
+        /// The mount option of this name. A close of version 4 tells the server, and waits for its answer.
+        #[key(word::<NfsVersion>(), default = NfsVersion::V42)]
+        pub vers: NfsVersion,
     }
+}
+
+/// A version of NFS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NfsVersion {
+    /// RFC 1813.
+    V3,
+    /// RFC 7530.
+    V40,
+    /// RFC 8881.
+    V41,
+    /// RFC 7862.
+    #[default]
+    V42,
+}
+
+impl Word for NfsVersion {
+    const ALL: &'static [Self] = &[Self::V3, Self::V40, Self::V41, Self::V42];
+    const WORDS: &'static [&'static str] = &["3", "4.0", "4.1", "4.2"];
 }
 
 /// The reply of a server to calls that must be durable.
@@ -47,5 +71,10 @@ keys! {
         /// `/proc/fs/nfsd/threads`. Each does one call at a time.
         #[key(whole(1, 65_536), default = 8)]
         pub threads: u32,
+        /// Time of a thread for a call, beside that for its data
+        ///
+        /// Finding the file and the session, checking rights, and what the kernel does with the messages.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub call: Nanos,
     }
 }

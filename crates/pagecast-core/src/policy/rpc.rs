@@ -43,6 +43,8 @@ pub enum Procedure {
     Commit,
     /// Opens the file, or asks for its attributes.
     Getattr,
+    /// Closes the file.
+    Close,
 }
 
 impl Procedure {
@@ -52,7 +54,7 @@ impl Procedure {
         match *self {
             Self::Read { bytes, .. } => (Bytes::ZERO, bytes),
             Self::Write { bytes, .. } => (bytes, Bytes::ZERO),
-            Self::Commit | Self::Getattr => (Bytes::ZERO, Bytes::ZERO),
+            Self::Commit | Self::Getattr | Self::Close => (Bytes::ZERO, Bytes::ZERO),
         }
     }
 }

@@ -48,24 +48,35 @@ class Platform:
     hosts : mapping of str
         `client` and `server`.
     link : mapping of str
+    round_trip_s : float
+        What the delay of the link makes of it.
     has_own_server : bool
         True if the server has a kernel of its own, with a page cache and a disk.
     """
 
     hosts: Mapping[str, Mapping[str, Any]]
     link: Mapping[str, Any]
+    round_trip_s: float
     has_own_server: bool
 
     def to_toml(self, values: Mapping[str, str]) -> str:
         """Write both hosts and the link; `values` are keys inside a host that were calibrated."""
         lines = []
         for name, host in self.hosts.items():
-            shared = OF_PROCESSOR if self.has_own_server else OF_COPYING
-            own = {key: value for key, value in values.items() if name == "client" or key in shared}
+            own = {key: value for key, value in values.items() if self._has(name, key)}
             lines += [f"host.{name}.{key} = {value}" for key, value in (_flat(host) | _quoted(own)).items()]
         lines += [f"link.lan.{key} = {value}" for key, value in _flat(self.link).items()]
         return "\n".join(lines) + "\n"
 
+    def _has(self, host: str, key: str) -> bool:
+        """Tell whether a host has a key that was calibrated."""
+        if host == "client":
+            return key not in OF_SERVER
+        return key in OF_SERVER or key in (OF_PROCESSOR if self.has_own_server else OF_COPYING)
+
+
+OF_SERVER: Final = ("nfsd.call",)
+"""What only the server has."""
 
 OF_COPYING: Final = ("memory.cost.copy_read", "memory.cost.copy_write")
 """What a server on the client's processor has in common with it: its threads make no system calls."""
@@ -91,7 +102,10 @@ def read_platform(folder: Path) -> Platform:
     options = find.text(r"^\s*opts:\s*(\S+)", "the options of the mount (opts: rw,vers=...)")
     mount: dict[str, Any] = {
         "nfs": f"server:{EXPORT}",
-        "options": {name: f"{find.option(options, name)} B" for name in ("rsize", "wsize")},
+        "options": {
+            **{name: f"{find.option(options, name)} B" for name in ("rsize", "wsize")},
+            "vers": find.option(options, "vers"),
+        },
     }
     if "sync" in options.split(","):
         mount["write_mode"] = "through"
@@ -106,10 +120,11 @@ def read_platform(folder: Path) -> Platform:
         "latency": f"{delay_us} us",
     }
     of_server = _own_server(_Finder(str(path), server)) if server else _dax_server(find)
-    of_server["mount"] = {EXPORT: {"disk": "disk", "export": export}}
+    journal = {"journal": {"data": "ordered"}} if server else {}
+    of_server["mount"] = {EXPORT: {"disk": "disk", "export": export, **journal}}
     of_server["nfsd"] = {"threads": int(find.text(r"nfsd threads (\d+)", "", default="8"))}
     hosts = {"client": _host(find) | {"mount": {CLIENT_MOUNT: mount}}, "server": of_server}
-    return Platform(hosts, link, bool(server))
+    return Platform(hosts, link, 2e-6 * int(delay_us), bool(server))
 
 
 def _host(find: "_Finder") -> dict[str, Any]:
@@ -166,7 +181,10 @@ class _Finder:
         return int(self.text(rf"^{name}: +(\d+) kB", f"{name} of /proc/meminfo"))
 
     def option(self, options: str, name: str) -> str:
-        return dict(each.partition("=")[::2] for each in options.split(","))[name]
+        found = dict(each.partition("=")[::2] for each in options.split(","))
+        if name not in found:
+            raise StudyError(f"{self.origin}: the options of the mount do not have {name}=")
+        return found[name]
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, str]:

@@ -100,7 +100,8 @@ def _calibrations(chosen: Sequence[NfsPlatform]) -> tuple[dict[str, dict[str, st
         of = calibration.calibrate(platform.of.recordings, share=share)
         memory = calibration.memory_of(platform.of.recordings, share=share)
         costs = of.costs.values() if of.costs is not None else {}
-        found[platform.of.name] = costs | ({} if memory is None else memory.values())
+        calls = {} if platform.call_s is None else {"nfsd.call": f"{1e9 * platform.call_s:.0f} ns"}
+        found[platform.of.name] = costs | ({} if memory is None else memory.values()) | calls
     costed = [(name, values) for name, values in found.items() if "memory.cost.call" in values]
     for name, values in found.items():
         if "memory.cost.call" not in values and costed:

@@ -26,6 +26,8 @@ pub enum Purpose {
     Commit(Vec<Written>),
     /// The attributes of a file, for an operation.
     Getattr(OperationId),
+    /// The end of an operation that closes.
+    Close(OperationId),
 }
 
 /// The end of a call.
@@ -151,6 +153,11 @@ impl Client {
         self.call((operation, file), Procedure::Getattr, Purpose::Getattr(operation), out);
     }
 
+    /// Closes a file for an operation.
+    pub fn close(&mut self, operation: OperationId, file: FileId, out: &mut Actions) {
+        self.call((operation, file), Procedure::Close, Purpose::Close(operation), out);
+    }
+
     /// Sends the units of the mount's queue that have not been sent.
     ///
     /// A pass over a file that somebody waits for and that is one WRITE is durable at once, unless other pages of the file are to be committed
@@ -252,6 +259,7 @@ impl Client {
                 let is_changed = std::mem::replace(&mut inode.change, reply.change) != reply.change;
                 Ended::Attributes { operation, file, is_changed }
             }
+            Purpose::Close(operation) => Ended::Attributes { operation, file, is_changed: false },
         }
     }
 }
@@ -263,6 +271,7 @@ fn told(procedure: &Procedure) -> Event {
         Procedure::Write { bytes, .. } => ("nfs write", bytes),
         Procedure::Commit => ("nfs commit", Bytes::ZERO),
         Procedure::Getattr => ("nfs getattr", Bytes::ZERO),
+        Procedure::Close => ("nfs close", Bytes::ZERO),
     };
     Event { name, bytes, ..Event::default() }
 }

@@ -16,7 +16,7 @@ use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::sync::nfs::nfs_commit_inode;
+use crate::policy::kernel::sync::nfs::{nfs_commit_inode, step_close};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
@@ -38,7 +38,7 @@ pub fn make_durable(
 }
 
 /// Lets an operation wait until no page of so many files is under writeback, and then for commit and flush.
-fn wait_for_files(
+pub fn wait_for_files(
     cx: &mut Context<'_>,
     operation: OperationId,
     (file, files): (Option<FileView>, u32),
@@ -61,6 +61,7 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         (Durable::File(_), Stage::Commit) => after_commit(cx, operation),
         (Durable::File(_), Stage::Blocks | Stage::Barrier) => flush(cx, operation),
         (Durable::File(_), _) => Next::Done,
+        (Durable::Close, stage) => step_close(cx, operation, stage),
         (Durable::Disks { next, end }, stage) => step_disks(cx, operation, (next, end), stage),
     }
 }

@@ -5,12 +5,15 @@
 //!
 //! Left out: the time for which attributes are believed (`ac`), delegations.
 
+use crate::machine::NfsVersion;
+use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::sync::fsync::make_durable;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
+use crate::policy::kernel::sync::fsync::wait_for_files;
+use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{FileId, FileView, Integrity, OperationId, Outcome};
+use crate::policy::{FileId, FileView, OperationId, Outcome};
+use crate::result::Part;
 use crate::units::Bytes;
 
 /// Opens a file, or looks at it.
@@ -24,7 +27,7 @@ pub fn step_getattr(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let file = *task.file();
     if task.stage == Stage::Durable {
-        let waited = cx.nfs.parts_of_wait(Some(&file), crate::result::Part::DeviceRead, cx.now - task.since);
+        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceRead, cx.now - task.since);
         task.outcome.parts.add_all(&waited);
         return Next::Done;
     }
@@ -38,12 +41,34 @@ pub fn invalidate_mapping(cx: &mut Context<'_>, file: FileId) {
     cx.pages.invalidate_inode_pages2_range(file, 0, u64::MAX);
 }
 
-/// `nfs_file_flush`: writes all of a file that is closed, and waits until the server has it on its disk.
+/// `nfs_file_flush`: writes all of a file that is closed, waits until the server has it on its disk, and closes it there.
 pub fn nfs_file_flush(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
     if cx.config.nfs_options_of(&file).is_none() {
         return cx.out.done(operation, Outcome::default());
     }
-    make_durable(cx, operation, (file, WHOLE), Integrity::Data);
+    let waits = filemap_write_and_wait_range(cx, operation, &file, WHOLE);
+    wait_for_files(cx, operation, (Some(file), waits.into()), Durable::Close);
+}
+
+/// Waits until nothing of a file that is closed is to be committed, and until the server has closed it, as version 4 tells it
+/// (`fs/nfs/nfs4proc.c: nfs4_do_close`).
+pub fn step_close(cx: &mut Context<'_>, operation: OperationId, stage: Stage) -> Next {
+    if matches!(stage, Stage::Start | Stage::Pages) {
+        return nfs_commit_inode(cx, operation);
+    }
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let file = *task.file();
+    let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
+    if stage == Stage::Durable && client.options.vers != NfsVersion::V3 {
+        (task.stage, task.since) = (Stage::Close, cx.now);
+        client.close(operation, file.id, cx.out);
+        return Next::Wait;
+    }
+    if stage == Stage::Close {
+        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceWrite, cx.now - task.since);
+        task.outcome.parts.add_all(&waited);
+    }
+    Next::Done
 }
 
 /// `nfs_commit_inode`: waits until nothing of a task's file is to be committed.

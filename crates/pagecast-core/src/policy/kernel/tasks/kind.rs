@@ -105,6 +105,8 @@ pub enum Stage {
     Room,
     /// It is durable when the processor or the device is no longer busy.
     Durable,
+    /// It waits until the server has closed its file.
+    Close,
 }
 
 /// What is made durable when its pages are written.
@@ -112,6 +114,8 @@ pub enum Stage {
 pub enum Durable {
     /// The file of the task.
     File(Integrity),
+    /// The same, of another host, which is closed then.
+    Close,
     /// The disks from one to another, one after the other (`fs/sync.c: ksys_sync`).
     Disks { next: u32, end: u32 },
 }
