@@ -392,3 +392,13 @@ fn a_writer_to_a_mapping_waits_for_room_in_the_journal_alone() {
         .run("kernel");
     assert_eq!(run.operations.end.len(), 5, "with the close of the stream");
 }
+
+/// A random scenario did not end: after the commit each write began again.
+#[test]
+fn an_o_sync_write_of_journaled_data_ends_with_its_checkpoint() {
+    let run = journaled("{ data = 'journal' }")
+        .set("machine.kernel.version=6.18")
+        .process("p", &["write = '/data/g', size = '1760 B'", "open = '/data/g', flags = ['O_SYNC']", APPEND])
+        .run("kernel");
+    assert_eq!(commits(&run), 1);
+}

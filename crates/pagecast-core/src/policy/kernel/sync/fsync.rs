@@ -59,7 +59,7 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         }
         (Durable::File(what), Stage::Start | Stage::Pages | Stage::DataFlush) => commit(cx, operation, what),
         (Durable::File(_), Stage::Commit) => after_commit(cx, operation),
-        (Durable::File(_), Stage::Blocks | Stage::Barrier) => flush(cx, operation),
+        (Durable::File(_), Stage::Checkpoint | Stage::Barrier) => flush(cx, operation),
         (Durable::File(_), _) => Next::Done,
         (Durable::Close, stage) => step_close(cx, operation, stage),
         (Durable::Disks { next, end }, stage) => step_disks(cx, operation, (next, end), stage),
@@ -113,7 +113,7 @@ pub fn after_commit(cx: &mut Context<'_>, operation: OperationId) -> Next {
             // The disk of the log may have ended the commit.
             cx.ext4.has_sent.push(file.device);
             let task = cx.tasks.get_mut(operation).expect("it is there");
-            (task.since, task.stage) = (cx.now, Stage::Blocks);
+            (task.since, task.stage) = (cx.now, Stage::Checkpoint);
             if waits { Next::Wait } else { Next::Step }
         }
         Some(_) => end_of_sync(cx, operation, Nanos::ZERO),

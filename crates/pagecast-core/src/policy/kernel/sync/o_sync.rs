@@ -42,7 +42,7 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Stage::Blocks => flush_step(cx, operation),
         Stage::DataFlush => commit_step(cx, operation),
         Stage::Commit => after_commit(cx, operation),
-        Stage::Barrier => flush(cx, operation),
+        Stage::Checkpoint | Stage::Barrier => flush(cx, operation),
         Stage::Durable | Stage::Room | Stage::Close => next_step(cx, operation),
     }
 }

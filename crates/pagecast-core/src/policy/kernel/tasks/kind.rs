@@ -101,6 +101,8 @@ pub enum Stage {
     Commit,
     /// It waits for the same, of one that does not flush the disk of the files.
     Barrier,
+    /// It waits until what a log had of its file is in its place.
+    Checkpoint,
     /// It waits until a journal has room for its data.
     Room,
     /// It is durable when the processor or the device is no longer busy.
