@@ -11,6 +11,7 @@ use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::services::Rpcs;
 use super::slots::Scheduler;
+use super::striped::StripedCalls;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
 use crate::error::SimulationError;
@@ -77,6 +78,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) nfs: Nfs,
     pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
+    pub(super) striped: StripedCalls,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
@@ -362,13 +364,16 @@ impl<N: Network> Engine<'_, N> {
             Command::Done(OperationId::NOBODY, _) => {}
             Command::Done(operation, outcome) => {
                 match (Rpcs::thread_of(operation), Nfs::transfer_of(operation)) {
-                    (Some(thread), _) => self.call_done(host, thread)?,
+                    (Some(thread), _) => self.call_done(host, thread, outcome)?,
                     (None, Some((transfer, stage))) => self.stage_ended(transfer, stage, outcome.parts)?,
                     (None, None) => self.end_operation(operation.0, outcome)?,
                 }
             }
             Command::Send(rpc) => self.send_call(host, rpc),
-            Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
+            Command::Refuse(operation, refusal) => {
+                let operation = self.rpcs.asked_by(host, operation);
+                return Err(self.refused(operation, refusal));
+            }
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Waited(operation, part, behind) => self.note_wait(operation, part, behind),
             Command::Tell(event) => self.record_event(host, event),

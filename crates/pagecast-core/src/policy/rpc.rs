@@ -43,6 +43,15 @@ pub enum Procedure {
     Commit,
     /// Opens the file, or asks for its attributes.
     Getattr,
+    /// Makes the file.
+    Create,
+    /// Removes the file.
+    Remove,
+    /// Cuts the file.
+    Setattr {
+        /// Its new size.
+        size: Bytes,
+    },
 }
 
 impl Procedure {
@@ -52,7 +61,9 @@ impl Procedure {
         match *self {
             Self::Read { bytes, .. } => (Bytes::ZERO, bytes),
             Self::Write { bytes, .. } => (bytes, Bytes::ZERO),
-            Self::Commit | Self::Getattr => (Bytes::ZERO, Bytes::ZERO),
+            Self::Commit | Self::Getattr | Self::Create | Self::Remove | Self::Setattr { .. } => {
+                (Bytes::ZERO, Bytes::ZERO)
+            }
         }
     }
 }
