@@ -232,6 +232,21 @@ fn a_file_is_on_as_many_servers_as_its_layout_says() {
     assert_ne!(
         row("/data/.striped/a.0"),
         row("/data/.striped/b.0"),
-        "the next file begins at the next server"
+        "files of other names begin at other servers"
     );
+}
+
+/// Found by the fuzz: the memory was taken for nobody, and its time ended as a write of the flusher.
+#[test]
+fn a_read_into_new_memory_takes_the_time_of_its_pages() {
+    let read = |buffer: &str| {
+        let case = cluster(1, 2, "").set("host.c0.memory.cost.fault_huge=100 us").file("/pvfs/f", "8 MiB");
+        let read = format!("read = '/pvfs/f', buffer = '{buffer}'");
+        case.process("p", &[&read, "free = 'all'", "alloc = '8 MiB'"]).run("kernel")
+    };
+    let [reused, fresh] = ["reused", "fresh"].map(read);
+    let apart = fresh.seconds("p", 0) - reused.seconds("p", 0);
+    assert!(apart > 0.0 && (apart - fresh.seconds("p", 2)).abs() < 1e-9, "{apart} s");
+    let all: f64 = fresh.parts("p", 0).iter().map(|part| part.1).sum();
+    assert!((all - fresh.seconds("p", 0)).abs() < 1e-9);
 }

@@ -363,10 +363,14 @@ impl<N: Network> Engine<'_, N> {
             }
             Command::Done(OperationId::NOBODY, _) => {}
             Command::Done(operation, outcome) => {
-                match (Rpcs::thread_of(operation), Nfs::transfer_of(operation)) {
-                    (Some(thread), _) => self.call_done(host, thread, outcome)?,
-                    (None, Some((transfer, stage))) => self.stage_ended(transfer, stage, outcome.parts)?,
-                    (None, None) => self.end_operation(operation.0, outcome)?,
+                if let Some(thread) = Rpcs::thread_of(operation) {
+                    self.call_done(host, thread, outcome)?;
+                } else if let Some(joined) = StripedCalls::taker_of(operation) {
+                    self.memory_taken(joined, &outcome)?;
+                } else if let Some((transfer, stage)) = Nfs::transfer_of(operation) {
+                    self.stage_ended(transfer, stage, outcome.parts)?;
+                } else {
+                    self.end_operation(operation.0, outcome)?;
                 }
             }
             Command::Send(rpc) => self.send_call(host, rpc),
@@ -412,6 +416,9 @@ impl<N: Network> Engine<'_, N> {
 
     /// The process that waits for an operation; nobody for what a policy does by itself, and for a part of a transfer that has ended.
     pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
+        if let Some(joined) = StripedCalls::taker_of(operation) {
+            return Some(self.striped.reader(joined));
+        }
         match Nfs::transfer_of(operation) {
             _ if operation == OperationId::NOBODY || Rpcs::thread_of(operation).is_some() => None,
             Some((transfer, _)) => self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0),

@@ -25,6 +25,11 @@ impl<T> Slab<T> {
     }
 
     /// A value that is kept.
+    pub(super) fn get(&self, at: u32) -> &T {
+        self.all[at as usize].as_ref().expect("only what is kept is looked up")
+    }
+
+    /// The same, to change it.
     pub(super) fn get_mut(&mut self, at: u32) -> &mut T {
         self.all[at as usize].as_mut().expect("only what is kept is looked up")
     }

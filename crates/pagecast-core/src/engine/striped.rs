@@ -8,7 +8,7 @@
 //! - An operation on attributes asks the server of metadata. What changes datafiles asks their servers then, all at once.
 //! - The parts of the operation are those of the payload that was answered last.
 //!
-//! Left out: the client's copy between its program and its sockets, reclaim for new anonymous memory of a reader, locks of byte ranges.
+//! Left out: the client's copy between its program and its sockets, locks of byte ranges.
 
 use super::run::Engine;
 use super::services::UnderWay;
@@ -64,18 +64,26 @@ pub(super) struct StripedCalls {
     payloads: Slab<OfServer>,
 }
 
+/// The bit of operations that take memory for a read.
+const MEMORY: u32 = OperationId::OF_NO_PROCESS | 1 << 28;
+
+impl StripedCalls {
+    /// The read that an operation takes memory for, if it is such a one.
+    pub(super) fn taker_of(operation: OperationId) -> Option<u32> {
+        (operation != OperationId::NOBODY && operation.0 & MEMORY == MEMORY).then_some(operation.0 & !MEMORY)
+    }
+
+    /// The process that does a read, or its asynchronous operation.
+    pub(super) fn reader(&self, joined: u32) -> u32 {
+        self.operations.get(joined).at
+    }
+}
+
 impl<N: Network> Engine<'_, N> {
     /// Begins a call on a striped file.
     pub(super) fn begin_striped(&mut self, at: u32, call: &calls::Striped) -> Result<(), SimulationError> {
         let calls::Striped { file: located, procedure, piece, fresh } = *call;
         let client = self.processes[at as usize].host;
-        if let Procedure::Read { bytes, .. } = procedure
-            && fresh
-            && bytes > Bytes::ZERO
-        {
-            let call = Call::Allocate { bytes, owner: OperationId(at) };
-            self.request(client, &Request { operation: OperationId::NOBODY, call })?;
-        }
         let joined = self.striped.operations.add(Joined {
             at,
             client,
@@ -88,6 +96,28 @@ impl<N: Network> Engine<'_, N> {
             asks_metadata: matches!(procedure, Procedure::Getattr | Procedure::Create | Procedure::Remove),
             outcome: Outcome::default(),
         });
+        match procedure {
+            Procedure::Read { bytes, .. } if fresh && bytes > Bytes::ZERO => self.take_memory(joined, bytes),
+            _ => self.go_on_with_striped(joined),
+        }
+    }
+
+    /// Takes new anonymous memory for the bytes of a read.
+    fn take_memory(&mut self, joined: u32, bytes: Bytes) -> Result<(), SimulationError> {
+        let &mut Joined { at, client, .. } = self.striped.operations.get_mut(joined);
+        let operation = OperationId(MEMORY | joined);
+        let host = &mut self.hosts[client as usize];
+        if !host.anonymous.of_cgroups.is_empty() {
+            let cgroup = self.scenario.processes[self.processes[at as usize].of as usize].cgroup;
+            host.policy.charge_to(operation, cgroup);
+        }
+        let call = Call::Allocate { bytes, owner: OperationId(at) };
+        self.request(client, &Request { operation, call })
+    }
+
+    /// The memory for a read is there.
+    pub(super) fn memory_taken(&mut self, joined: u32, outcome: &Outcome) -> Result<(), SimulationError> {
+        self.striped.operations.get_mut(joined).outcome.parts.add_all(&outcome.parts);
         self.go_on_with_striped(joined)
     }
 

@@ -82,8 +82,6 @@ pub(crate) struct Namespace<M> {
     used: Vec<Vec<Bytes>>,
     /// Those of all tmpfs of each host.
     in_memory: Vec<Bytes>,
-    /// How many files are striped.
-    striped: u32,
 }
 
 impl<M: Deref<Target = Machine>> Namespace<M> {
@@ -94,7 +92,6 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             names: Names::new(machine.hosts.len()),
             used: machine.hosts.iter().map(no_bytes).collect(),
             in_memory: vec![Bytes::ZERO; machine.hosts.len()],
-            striped: 0,
             machine,
         }
     }
@@ -186,7 +183,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             return;
         }
         let layout = mount.layout.unwrap_or_default();
-        let mut striping = Striping::new(layout, striped, through, self.striped);
+        let mut striping = Striping::new(layout, striped, through, self.path(file));
         let place = |(part, &server): (usize, &u32)| {
             let StripeServer { host, mount: at, .. } = striped.servers[server as usize];
             let kept = kept_at(&self.machine.hosts[host].mounts[at].path, path, &mount.path);
@@ -197,7 +194,6 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             let name = self.name_at(host, mount, path);
             striping.parts.push(self.names.file(name));
         }
-        self.striped += 1;
         self.files[file.0 as usize].striping = Some(Box::new(striping));
     }
 

@@ -14,7 +14,7 @@ keys! {
         pub strip_size: Bytes,
         /// Servers that have a part of each file
         ///
-        /// The number of datafiles of PVFS2, `stripe_count` of Lustre, targets of BeeGFS. The first is the next one for each new file.
+        /// The number of datafiles of PVFS2, `stripe_count` of Lustre, targets of BeeGFS. The path of a file chooses the first.
         #[key(whole(1, 65_536), absent = "all")]
         pub stripe_count: Option<u32>,
         /// Most bytes of a request that move together

@@ -55,8 +55,6 @@ pub struct Files<'a> {
     on_disk: FxHashMap<(usize, usize), u64>,
     /// Bytes in the page cache of each host.
     in_memory: Vec<u64>,
-    /// How many are striped.
-    striped: u32,
     /// All that were added.
     pub files: Vec<InitialFile>,
 }
@@ -70,7 +68,6 @@ impl<'a> Files<'a> {
             seen: FxHashSet::default(),
             on_disk: FxHashMap::default(),
             in_memory: vec![0; machine.hosts.len()],
-            striped: 0,
             files: Vec::new(),
         }
     }
@@ -88,12 +85,12 @@ impl<'a> Files<'a> {
     ) -> Result<(), ScenarioError> {
         file.path = normalise(&file.path, at("path"))?.into();
         let home = self.mounts.home(file.host, &file.path, at("path"))?;
-        if !self.seen.insert((home.host, home.path)) {
+        if !self.seen.insert((home.host, Arc::clone(&home.path))) {
             let what = format!("the file \"{}\" is there twice", shorten(&file.path));
             let of_copy = "put {n}, the number of the copy, into the path";
             return Err(at("path").error(what, if is_copy { of_copy } else { "remove one of them" }));
         }
-        if let Some((striping, striped)) = self.striping(&file, at("cached"))? {
+        if let Some((striping, striped)) = self.striping(&file, &home.path, at("cached"))? {
             for (part, &server) in (0..).zip(&striping.servers) {
                 let StripeServer { host, mount, .. } = striped.servers[server as usize];
                 let disk = self.machine.hosts[host].device_of(mount);
@@ -137,8 +134,9 @@ impl<'a> Files<'a> {
 
     /// The striping of the next file and its servers, if it is on a striped mount.
     fn striping(
-        &mut self,
+        &self,
         file: &InitialFile,
+        kept: &str,
         at: &Place,
     ) -> Result<Option<(Striping, &'a Striped)>, ScenarioError> {
         let through = (file.host, self.mounts.need(file.host, &file.path, at)?);
@@ -148,8 +146,7 @@ impl<'a> Files<'a> {
             return Err(at.error(what, "remove `cached`, and let a process read it first"));
         }
         let layout = self.machine.hosts[through.0].mounts[through.1].layout.unwrap_or_default();
-        self.striped += 1;
-        Ok(Some((Striping::new(layout, striped, through, self.striped - 1), striped)))
+        Ok(Some((Striping::new(layout, striped, through, kept), striped)))
     }
 
     fn add_to_disk(

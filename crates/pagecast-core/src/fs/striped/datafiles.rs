@@ -1,7 +1,8 @@
 //! Names the datafiles of a striped file, and says which server has which.
 //!
 //! Source: `src/client/sysint/sys-create.sm`, OrangeFS 2.9: a file is an object of the metadata server, with a datafile on each server of its
-//! layout. Ours: the first server is the next one for each new file, where PVFS2 draws it.
+//! layout. PVFS2 draws the first server. Ours: the bytes of the path choose it, so that files `f0`, `f1`, ... begin at one server after the other
+//! whatever the order in which they are made.
 
 use std::sync::Arc;
 
@@ -26,16 +27,17 @@ pub(crate) struct Striping {
 }
 
 impl Striping {
-    /// The striping of the file that is the `number`-th of its machine, without its datafiles.
-    pub(crate) fn new(layout: Layout, striped: &Striped, through: (usize, usize), number: u32) -> Self {
+    /// The striping of the file that its server of metadata keeps at a path, without its datafiles.
+    pub(crate) fn new(layout: Layout, striped: &Striped, through: (usize, usize), path: &str) -> Self {
         let all = striped.servers.len() as u32;
+        let first = path.bytes().fold(0_u32, |sum, byte| sum.wrapping_add(byte.into())) % all;
         let count = layout.stripe_count.map_or(all, |count| count.min(all));
         Self {
             layout,
             stripes: Stripes::new(layout.strip_size, count),
             through,
             parts: Vec::new(),
-            servers: (0..count).map(|part| (number + part) % all).collect(),
+            servers: (0..count).map(|part| (first + part) % all).collect(),
         }
     }
 }
