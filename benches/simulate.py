@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from workload import FILE_MB, scenario, writer
+from workload import FILE_MB, scenario, striped, writer
 
 HERE = Path(__file__).parent
 GROWTH_APPS = (32, 320, 3_200, 32_000, 100_000)
@@ -48,6 +48,7 @@ class Case:
     repeat: int | None = None
     spread_s: float = 60.0
     is_writer: bool = False
+    servers: int | None = None
     is_alike: bool = False
     file_gib: int | None = None
     file_gb: float = FILE_MB / 1000
@@ -88,6 +89,17 @@ CASES = [
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    Case("8 clients of 64 striped servers, 1 GiB each, 1 MiB calls", "kernel", 8, servers=64),
+    Case("100 clients of 64 striped servers, 1 GiB each, 1 MiB calls", "kernel", 100, servers=64, repeat=3),
+    Case(
+        "1,000 clients of 64 striped servers, 1 GiB each, 1 MiB calls",
+        "kernel",
+        1_000,
+        limit_s=60,
+        limit_mb=4_000,
+        repeat=1,
+        servers=64,
+    ),
     Case("a million chunks in order", "cawl", 10**6, limit_s=1),
     Case("a million chunks of a file of 1 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=1),
     Case("a million chunks of a file of 100 GiB in no order", "cawl", 10**6, limit_s=1, file_gib=100),
@@ -142,6 +154,8 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
     if case.is_writer:
         text = writer()
+    elif case.servers is not None:
+        text = striped(case.apps, case.servers)
     else:
         text = scenario(case.apps, chunk_mb=split, spread_s=case.spread_s, alike=case.is_alike)
     chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []

@@ -128,6 +128,9 @@ def rates(chance: Chance, least_mb: int, most_mb: int) -> Table:
     return drawn
 
 
+STRIPED = "/striped"
+"""Where clients mount files in parts: no client caches them or maps them."""
+
 COSTS = {
     "call": (100, 3 * US),
     "page_insert": (50, US),
@@ -285,6 +288,18 @@ def remote(chance: Chance, directory: str) -> Table:
     return drawn
 
 
+def striping(chance: Chance, servers: int) -> Table:
+    """Draw how files are dealt to so many servers."""
+    drawn: Table = {"strip_size": Size(chance.one_of(1, 4096, 65_536, 1 << 20, 5_000_000))}
+    if chance.sometimes():
+        drawn["stripe_count"] = chance.randint(1, servers)
+    if chance.sometimes():
+        drawn |= {"flow_buffer": Size(chance.one_of(4096, 1 << 20)), "flow_buffers": chance.one_of(1, 8)}
+    if chance.sometimes():
+        drawn["small_io"] = Size(chance.one_of(0, 1 << 20))
+    return drawn
+
+
 def network(chance: Chance) -> Table:
     """Draw a server and one or two clients that mount what it exports, by a link each."""
     clients = [f"client{number}" for number in range(chance.randint(1, 2))]
@@ -306,6 +321,12 @@ def network(chance: Chance) -> Table:
         links[f"lan_{client}"] |= wires(chance)
     if chance.random() < 0.2:
         server["nic"] = wires(chance) | {"rate": chance.rate(10 * MB, 5000 * MB)}
+    if chance.random() < 0.3:
+        parts = chance.one_of(1, 2, 3)
+        layout = striping(chance, parts)
+        servers = [f"server:{chance.choice(list(server['mount']))}" for _ in range(parts)]
+        for client in clients:
+            hosts[client]["mount"][STRIPED] = {"striped": servers, "layout": layout}
     machine: Table = {"host": {**hosts, "server": server}}
     if chance.random() < 0.2:
         shape = chance.one_of("star", "two-level", "fat-tree", "torus")

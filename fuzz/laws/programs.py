@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from fuzz.laws.chance import MB, MS, Chance
 from fuzz.laws.document import Size, Table, Time
+from fuzz.laws.machines import STRIPED
 
 MOST_MOVED = 12_000 * MB
 MOST_CALLS = 100_000
@@ -222,7 +223,7 @@ def copy(program: Program) -> None:
 def mapped(program: Program) -> None:
     """Touch a file of its own through a mapping; some stay mapped."""
     chance, path = program.chance, program.own()
-    if path is None or program.is_remote or program.sizes[path] == 0:
+    if path is None or program.is_remote or program.sizes[path] == 0 or path.startswith(STRIPED):
         return compute(program)
     size = program.sizes[path]
     stays = chance.sometimes()
@@ -397,7 +398,7 @@ def files(chance: Chance, room: Room, paths: list[str], host: str | None) -> lis
         if chance.seldom():
             file["size"] = Size(0)
         cached = min(chance.randint(0, file["size"]), room.memory // 2 - room.cached)
-        if cached > 0 and chance.sometimes():
+        if cached > 0 and chance.sometimes() and not path.startswith(STRIPED):
             room.cached += cached
             file["cached"] = Size(cached)
             if chance.sometimes():

@@ -16,6 +16,7 @@ mod link;
 mod memory;
 mod mount;
 mod nfs;
+mod striped;
 mod topology;
 mod transport;
 
@@ -34,6 +35,7 @@ pub use link::{Link, LinkParameters, LinkSharing, Route, Switch};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 pub use nfs::{Export, NfsOptions, NfsVersion, Nfsd};
+pub use striped::{Layout, StripeServer, Striped};
 pub use topology::{Shape, TOPOLOGIES, Topology};
 pub use transport::Transport;
 
@@ -97,7 +99,9 @@ impl Host {
     pub fn device_of(&self, mount: usize) -> usize {
         match self.mounts[mount].source {
             MountSource::Disk(disk) => disk,
-            MountSource::Nfs { .. } | MountSource::Tmpfs => self.disks.len() + mount,
+            MountSource::Nfs { .. } | MountSource::Striped(_) | MountSource::Tmpfs => {
+                self.disks.len() + mount
+            }
         }
     }
 

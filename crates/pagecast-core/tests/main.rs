@@ -51,6 +51,7 @@ mod rivals;
 mod sharing;
 mod steps;
 mod streams;
+mod striped;
 mod structure;
 mod syncing;
 mod tables;

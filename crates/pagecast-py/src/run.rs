@@ -59,7 +59,8 @@ impl RunPlan {
             None => scenario.residency,
         };
         let hosts = &scenario.machine.hosts;
-        let is_remote = |source: &MountSource| matches!(source, MountSource::Nfs { .. });
+        let is_remote =
+            |source: &MountSource| matches!(source, MountSource::Nfs { .. } | MountSource::Striped(_));
         let job = Job {
             origin: &scenario.origin,
             hosts: hosts.iter().map(|host| host.name.as_str()).collect(),

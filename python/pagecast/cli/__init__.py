@@ -24,6 +24,7 @@ COMMANDS = {
     "generate": "pagecast.cli.generate",
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
+    "plan": "pagecast.cli.plan",
     "reproduce": "pagecast.cli.reproduce",
     "cache": "pagecast.cli.cache",
     "calibrate": "pagecast.cli.calibrate",

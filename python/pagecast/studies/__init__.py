@@ -58,6 +58,11 @@ STUDIES: Final = {
         "a dissertation's server with ext3: journal modes, block and file sizes, the L2 cache",
         "tables, traces or figures",
     ),
+    "pvfs": Entry(
+        "pagecast.studies.pvfs",
+        "the same dissertation's PVFS: one to eight clients on four servers, block and file sizes",
+        "clients or files",
+    ),
     "nvme-note": Entry(
         "pagecast.studies.notes.nvme",
         "five rates of a page cache benchmark on a fast NVMe disk",

@@ -16,5 +16,5 @@ mod patterned;
 pub(crate) use descriptors::Descriptors;
 pub(crate) use error::CallError;
 pub(crate) use memory::{Anonymous, Task};
-pub(crate) use operations::{Begun, Caller, Transfer, Wants, check_fits, locate};
+pub(crate) use operations::{Begun, Caller, Striped, Transfer, Wants, check_fits, locate};
 pub(crate) use patterned::{CallUnderWay, Next, Patterned};

@@ -9,7 +9,7 @@ use super::error::CallError;
 use super::operations::{Begun, Caller, Wants, check_fits, locate};
 use crate::fs::{Located, NameId, Release, Span};
 use crate::machine::Machine;
-use crate::policy::{Call, NameChange};
+use crate::policy::{Call, NameChange, Procedure};
 use crate::units::Bytes;
 use crate::workload::{Action, AllocateMode, Fd, OpenFlags};
 
@@ -50,6 +50,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let is_new = !self.files.exists(file.file);
         let begun = self.open_size(file, truncate)?;
         Ok(match begun.wants {
+            Wants::Nothing if is_new && self.is_striped(file) => Begun::on_servers(file, Procedure::Create),
             Wants::Nothing if self.asks_server(file) => {
                 Begun::on(file, Call::Open { file: self.view(file), is_stat: false })
             }
@@ -61,6 +62,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
 
     /// Opens a file that is there, or looks at it as `stat` does, which takes a policy's time if it minds.
     pub(super) fn look_up(&self, file: Located, is_stat: bool) -> Begun {
+        if self.is_striped(file) {
+            return Begun::on_servers(file, Procedure::Getattr);
+        }
         match self.policy.minds_opens() && self.files.has_size(file.file) {
             true => Begun::on(file, Call::Open { file: self.view(file), is_stat }),
             false => Begun::on(file, Wants::Nothing),
@@ -69,6 +73,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
 
     /// A change of names, which takes a policy's time if it minds.
     fn named(&self, file: Located, change: NameChange) -> Begun {
+        if self.is_striped(file) {
+            return Begun::on_servers(file, Procedure::Getattr);
+        }
         match self.policy.minds_names() {
             true => Begun::on(file, Call::Name { file: self.view(file), change }),
             false => Begun::on(file, Wants::Nothing),
@@ -149,6 +156,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             Release::Kept => self.named(file, NameChange::Unlink),
             Release::Last(last) => {
                 self.files.remove(last);
+                if self.is_striped(file) {
+                    return Ok(Begun::on_servers(file, Procedure::Remove));
+                }
                 Begun {
                     wants: Wants::Call(Call::Unlink { file: before }),
                     ..self.cut(file, before, Bytes::ZERO)

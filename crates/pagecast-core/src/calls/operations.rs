@@ -9,7 +9,7 @@ use super::memory::{Anonymous, Task};
 use crate::fs::nfs::Direction;
 use crate::fs::{Located, Namespace, Paths, Span, takes_dontcache};
 use crate::machine::{Host, Machine, MountSource, WriteMode, version_name};
-use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Remote};
+use crate::policy::{Call, FileId, FileView, Integrity, OperationId, Policy, Procedure, Remote};
 use crate::units::Bytes;
 use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, OpenFlags, Pattern, PatternCall};
 
@@ -49,6 +49,18 @@ pub(crate) enum Wants {
     Call(Call),
     /// Another host's file.
     Transfer(Transfer),
+    /// The servers of a striped file.
+    Striped(Striped),
+}
+
+/// A call on a striped file.
+pub(crate) struct Striped {
+    pub file: Located,
+    pub procedure: Procedure,
+    /// Bytes of each system call but the last.
+    pub piece: Bytes,
+    /// True if each byte read takes a byte of new anonymous memory.
+    pub fresh: bool,
 }
 
 /// Bytes that go to or from another host's file in chunks, through both page caches.
@@ -75,6 +87,12 @@ pub(crate) fn check_fits<M: Deref<Target = Machine>>(
     file: FileId,
     size: Bytes,
 ) -> Result<(), CallError> {
+    for (part, share) in files.shares(file, size) {
+        check_fits(files, part, share)?;
+    }
+    if files.striping(file).is_some() {
+        return Ok(());
+    }
     // Of writes under way at once each has its own bytes.
     let needed = size.saturating_sub(files.taken(file).max(files.reserved(file)));
     if needed <= files.free(file) {
@@ -164,12 +182,10 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             Action::Fallocate { mode, offset, bytes, .. } => self.allocate(file, mode, offset, bytes)?,
             Action::Read { .. } => self.begin_read(file, action, fd, flags)?,
             Action::Write { .. } => self.begin_write(file, action, fd, flags)?,
-            Action::Fsync { .. } => {
-                Begun::on(file, Call::Fsync { file: self.view(file), durable: Integrity::File })
-            }
-            Action::Fdatasync { .. } => {
-                Begun::on(file, Call::Fsync { file: self.view(file), durable: Integrity::Data })
-            }
+            Action::Fsync { .. } => self.fsync(file, Integrity::File),
+            Action::Fdatasync { .. } => self.fsync(file, Integrity::Data),
+            // Its pages are those of its servers.
+            Action::SyncFileRange { .. } if self.is_striped(file) => Begun::on(file, Wants::Nothing),
             Action::SyncFileRange { offset, bytes, flags, .. } => {
                 let bytes = self.up_to_end(file, offset, bytes);
                 Begun::on(file, Call::SyncRange { file: self.view(file), offset, bytes, flags })
@@ -202,7 +218,10 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let before = self.view(located);
         if size < before.size {
             self.files.resize(located.file, size);
-            return Ok(self.cut(located, before, size));
+            return Ok(match self.is_striped(located) {
+                true => Begun::on_servers(located, Procedure::Setattr { size }),
+                false => self.cut(located, before, size),
+            });
         }
         self.files.extend(located.file, size);
         Ok(Begun::on(located, Wants::Nothing))
@@ -251,6 +270,14 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Returns the next step of a read that was checked.
     pub(crate) fn read(&self, located: Located, span: &Span, flags: OpenFlags, fresh: bool) -> Wants {
         let Span { offset, bytes, piece } = *span;
+        if self.is_striped(located) {
+            return Wants::Striped(Striped {
+                file: located,
+                procedure: Procedure::Read { offset, bytes },
+                piece,
+                fresh,
+            });
+        }
         let flags = self.flags_that_count(located, flags);
         let (file, is_direct) = (self.view(located), flags.is_direct());
         match self.chunk(located) {
@@ -318,10 +345,15 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Returns the next step of a write that has its room.
     pub(crate) fn write(&self, located: Located, span: &Span, flags: OpenFlags) -> Wants {
         let Span { offset, bytes, piece } = *span;
+        let mount = &self.machine().mounts[located.mount as usize];
+        if self.is_striped(located) {
+            let stable = Integrity::of(flags).is_some() || mount.write_mode == WriteMode::Through;
+            let procedure = Procedure::Write { offset, bytes, stable };
+            return Wants::Striped(Striped { file: located, procedure, piece, fresh: false });
+        }
         let flags = self.flags_that_count(located, flags);
         let asks_server = self.asks_server(located);
         let (file, through) = (self.view(located), !asks_server && self.files.writes_through(located.file));
-        let mount = &self.machine().mounts[located.mount as usize];
         // The mount option `sync` (`include/linux/fs.h: IS_SYNC`).
         let is_sync = asks_server && mount.write_mode == WriteMode::Through;
         let durable = Integrity::of(flags).or(is_sync.then_some(Integrity::File));
@@ -412,7 +444,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
 
     /// Tells the policy how a file is used.
     fn advise(&self, located: Located, advice: Advice, offset: u64, bytes: Option<Bytes>) -> Begun {
-        if advice != Advice::DontNeed && self.chunk(located).is_some() {
+        let comes_in_chunks = advice != Advice::DontNeed && self.chunk(located).is_some();
+        if comes_in_chunks || self.is_striped(located) {
             // Files of other hosts come in chunks, whatever is said.
             return Begun::on(located, Wants::Nothing);
         }
@@ -433,6 +466,18 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     pub(crate) fn asks_server(&self, located: Located) -> bool {
         let mount = &self.machine().mounts[located.mount as usize];
         matches!(mount.source, MountSource::Nfs { .. }) && self.policy.remote() == Remote::Calls
+    }
+
+    /// True if a file is on a striped mount.
+    pub(crate) fn is_striped(&self, located: Located) -> bool {
+        matches!(self.machine().mounts[located.mount as usize].source, MountSource::Striped(_))
+    }
+
+    fn fsync(&self, located: Located, durable: Integrity) -> Begun {
+        match self.is_striped(located) {
+            true => Begun::on_servers(located, Procedure::Commit),
+            false => Begun::on(located, Call::Fsync { file: self.view(located), durable }),
+        }
     }
 
     /// If a file is another host's and goes through both page caches: in chunks of this size.
@@ -560,6 +605,11 @@ impl Begun {
             cut_at_home: None,
             aside: None,
         }
+    }
+
+    /// A call on a striped file.
+    pub(super) fn on_servers(file: Located, procedure: Procedure) -> Self {
+        Self::on(file, Wants::Striped(Striped { file, procedure, piece: Bytes::ZERO, fresh: false }))
     }
 
     fn of_span(file: Located, span: &Span, wants: Wants) -> Self {

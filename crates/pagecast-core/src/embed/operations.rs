@@ -168,7 +168,7 @@ impl PageCache {
                 state.is_busy = true;
                 self.request(OperationId(task.0), call)
             }
-            Wants::Transfer(_) => unreachable!("no file is another host's"),
+            Wants::Transfer(_) | Wants::Striped(_) => unreachable!("no file is another host's"),
         }
     }
 

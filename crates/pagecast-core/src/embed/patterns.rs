@@ -175,7 +175,7 @@ impl PageCache {
         match wants {
             Ok(Wants::Call(request)) => return self.request(OperationId(task.0), request),
             Ok(Wants::Nothing) => self.end_call(task, Outcome::default()),
-            Ok(Wants::Transfer(_)) => unreachable!("no file is another host's"),
+            Ok(Wants::Transfer(_) | Wants::Striped(_)) => unreachable!("no file is another host's"),
             Err(error) => self.give_up(task, error),
         }
         Ok(())

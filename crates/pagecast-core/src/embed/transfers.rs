@@ -71,7 +71,9 @@ impl Transfers {
         }
         let disk_of = |mount: &Mount| match mount.source {
             MountSource::Disk(disk) => disk,
-            MountSource::Nfs { .. } | MountSource::Tmpfs => unreachable!("all mounts are disks"),
+            MountSource::Nfs { .. } | MountSource::Striped(_) | MountSource::Tmpfs => {
+                unreachable!("all mounts are disks")
+            }
         };
         let mounts = host.mounts.iter().map(|mount| paths[disk_of(mount)]).collect();
         let write = |disk: usize| paths[disk].write;

@@ -97,7 +97,8 @@ impl<N: Network> Engine<'_, N> {
         let process = &self.processes[at as usize];
         let host = &self.scenario.machine.hosts[process.host as usize];
         let mount = |located: Located| &host.mounts[located.mount as usize];
-        let is_remote = |located| matches!(mount(located).source, MountSource::Nfs { .. });
+        let is_remote =
+            |located| matches!(mount(located).source, MountSource::Nfs { .. } | MountSource::Striped(_));
         let goes_past = |flags: OpenFlags| flags.is_direct() || flags.has(OpenFlag::DontCache);
         let (read, written) = (process.task.flags(source.file), process.task.flags(target.file));
         let crosses = by == CopyBy::CopyFileRange && source.mount != target.mount;

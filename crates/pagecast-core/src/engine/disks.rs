@@ -76,10 +76,12 @@ impl Disks {
                     MountSource::Nfs { server, export, .. } => {
                         match machine.hosts[server].mounts[export].source {
                             MountSource::Disk(disk) => disks.firsts[server] + disk,
-                            MountSource::Nfs { .. } | MountSource::Tmpfs => continue,
+                            MountSource::Nfs { .. } | MountSource::Striped(_) | MountSource::Tmpfs => {
+                                continue;
+                            }
                         }
                     }
-                    MountSource::Tmpfs => continue,
+                    MountSource::Striped(_) | MountSource::Tmpfs => continue,
                 };
                 for (path, is_write) in
                     [(paths.read, false), (paths.read_and_copy, false), (paths.write, true)]

@@ -14,7 +14,7 @@ use super::threads;
 use super::twins::Twins;
 use crate::error::SimulationError;
 use crate::flow::Network;
-use crate::machine::{Link, Machine, Mount, MountSource, Route};
+use crate::machine::{Link, Machine, Mount, MountSource, Route, Striped};
 use crate::net::Graph;
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
@@ -119,9 +119,7 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
     let mut joined = Joined((0..hosts.len()).collect());
     for (at, host) in hosts.iter().enumerate() {
         for mount in &host.mounts {
-            if let MountSource::Nfs { server, .. } = mount.source {
-                joined.join(at, server);
-            }
+            servers(mount).for_each(|(server, _)| joined.join(at, server));
         }
     }
     join_over_network(&scenario.machine, &mut joined);
@@ -155,12 +153,20 @@ fn groups_of_hosts(scenario: &Scenario) -> Groups {
     Groups { of_host, count: numbers.len() }
 }
 
-/// The server of a mount that is reached over switches.
-fn over_switches(mount: &Mount) -> Option<usize> {
-    match mount.source {
-        MountSource::Nfs { server, link: None, .. } => Some(server),
-        _ => None,
-    }
+/// The servers of a mount, and the link to each that joins it with the client, if one does.
+pub(super) fn servers(mount: &Mount) -> impl Iterator<Item = (usize, Option<usize>)> {
+    let (nfs, striped) = match &mount.source {
+        MountSource::Nfs { server, link, .. } => (Some((*server, *link)), None),
+        MountSource::Striped(striped) => (None, Some(striped)),
+        MountSource::Disk(_) | MountSource::Tmpfs => (None, None),
+    };
+    let striped = striped.into_iter().flat_map(Striped::all);
+    nfs.into_iter().chain(striped.map(|server| (server.host, server.link)))
+}
+
+/// The servers of a mount that are reached over switches.
+fn over_switches(mount: &Mount) -> impl Iterator<Item = usize> {
+    servers(mount).filter(|(_, link)| link.is_none()).map(|(server, _)| server)
 }
 
 /// Joins hosts whose mounts are reached over the same links or switches.
@@ -171,7 +177,7 @@ fn join_over_network(machine: &Machine, joined: &mut Joined) {
     let graph = Graph::new(machine);
     let mut of_carrier = FxHashMap::default();
     for (client, host) in machine.hosts.iter().enumerate() {
-        for server in host.mounts.iter().filter_map(over_switches) {
+        for server in host.mounts.iter().flat_map(over_switches) {
             for (from, to) in [(client, server), (server, client)] {
                 for (carrier, _) in graph.hops(from, to, None).into_iter().flatten() {
                     joined.join(client, *of_carrier.entry(carrier).or_insert(client));
@@ -234,8 +240,9 @@ fn share_switches(machine: &Machine, groups: &Groups, host_at: &[usize], parts: 
         return;
     }
     let hosts = machine.hosts.len();
-    let needs =
-        |host: &u32| machine.hosts[*host as usize].mounts.iter().any(|mount| over_switches(mount).is_some());
+    let needs = |host: &u32| {
+        machine.hosts[*host as usize].mounts.iter().any(|mount| over_switches(mount).next().is_some())
+    };
     for (group, part) in (0..).zip(parts).filter(|(_, part)| part.hosts.iter().any(needs)) {
         let own = &mut part.scenario.machine;
         own.network = machine.network.clone();
@@ -272,8 +279,15 @@ fn renumbered(slots: &Slots, host_at: &[usize]) -> Slots {
 }
 
 fn renumber(mount: &mut Mount, host_at: &[usize], link_at: &[usize]) {
-    if let MountSource::Nfs { server, link, .. } = &mut mount.source {
+    let each = |server: &mut usize, link: &mut Option<usize>| {
         (*server, *link) = (host_at[*server], link.map(|link| link_at[link]));
+    };
+    match &mut mount.source {
+        MountSource::Nfs { server, link, .. } => each(server, link),
+        MountSource::Striped(Striped { servers, metadata }) => {
+            servers.iter_mut().chain([metadata]).for_each(|server| each(&mut server.host, &mut server.link));
+        }
+        MountSource::Disk(_) | MountSource::Tmpfs => {}
     }
 }
 

@@ -17,6 +17,11 @@ const NO_REMOTE: Refusal = Refusal {
     remedy: "write it with `write`, or let the process run on the server",
 };
 
+const NO_STRIPES: Refusal = Refusal {
+    what: "does not know how a file of a striped mount is mapped",
+    remedy: "use `read`, `write` and `fsync`",
+};
+
 impl<N: Network> Engine<'_, N> {
     pub(super) fn begin_on_mapping(
         &mut self,
@@ -27,6 +32,10 @@ impl<N: Network> Engine<'_, N> {
         let line = operation.line;
         let located = self.caller(at).file_of(&operation.action);
         let located = self.blamed(at, line, located)?;
+        if self.caller(at).is_striped(located) {
+            self.enter(at, operation, Some(located), 0, Bytes::ZERO);
+            return Err(self.refused(OperationId(at), NO_STRIPES));
+        }
         let file = self.caller(at).view(located);
         let (offset, bytes) = call.part();
         let bytes = bytes.unwrap_or(file.size.saturating_sub(Bytes(offset)));

@@ -91,6 +91,7 @@ impl<'a, N: Network> Engine<'a, N> {
                 self.begin_transfer(at, &transfer);
                 Ok(())
             }
+            Wants::Striped(call) => self.begin_striped(at, &call),
         }
     }
 

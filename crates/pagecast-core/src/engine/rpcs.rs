@@ -6,15 +6,20 @@
 //!
 //! Left out: lost messages and retransmission, authentication, the duplicate request cache.
 
+use std::collections::BTreeSet;
+
 use super::agenda::Wake;
 use super::connections::Recipient;
+use super::groups::servers;
 use super::run::Engine;
 use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::machine::{Export, FileSystem, MountSource};
-use crate::policy::{Call, FileView, Integrity, OperationId, Procedure, Reply, Request, Rpc};
+use crate::machine::{Export, FileSystem};
+use crate::policy::{
+    Call, FileView, Integrity, NameChange, OperationId, Outcome, Procedure, Reply, Request, Rpc,
+};
 use crate::units::{Bytes, Nanos};
 
 /// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
@@ -23,24 +28,28 @@ const HEADER: Bytes = Bytes(200);
 impl<N: Network> Engine<'_, N> {
     /// Sends a call of a client to the server of its mount.
     pub(super) fn send_call(&mut self, client: u32, rpc: Rpc) {
-        let mounted = self.mounted(client, rpc.mount);
-        let now = self.now;
-        let call = self.rpcs.add(UnderWay { client, rpc, sent: now, arrived: now, replied: now });
-        let (data, _) = rpc.procedure.data();
+        self.send_to_server(UnderWay::new(client, rpc, (0, None), self.now));
+    }
+
+    /// Sends a call to its server.
+    pub(super) fn send_to_server(&mut self, call: UnderWay) {
+        let mounted = self.mounted(&call);
+        let (data, _) = call.rpc.procedure.data();
+        let call = self.rpcs.calls.add(call);
         self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
 
-    fn mounted(&self, client: u32, mount: u32) -> Mounted {
-        self.rpcs.mounts[client as usize][mount as usize].expect("calls go to servers of mounts")
+    fn mounted(&self, call: &UnderWay) -> Mounted {
+        self.rpcs.mounts[call.client as usize][call.rpc.mount as usize][call.server as usize]
     }
 
     /// A call has arrived at its server: a thread that is free takes it.
     pub(super) fn call_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
         let now = self.now;
-        let under_way = self.rpcs.get_mut(call);
+        let under_way = self.rpcs.calls.get_mut(call);
         under_way.arrived = now;
-        let (client, mount) = (under_way.client, under_way.rpc.mount);
-        let server = self.mounted(client, mount).server;
+        let under_way = *under_way;
+        let server = self.mounted(&under_way).server;
         let service = &mut self.rpcs.services[server as usize];
         match service.threads.iter().position(Option::is_none) {
             Some(thread) => {
@@ -67,22 +76,23 @@ impl<N: Network> Engine<'_, N> {
     /// A thread of a server does its call.
     pub(super) fn do_call(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
         let call = self.rpcs.services[server as usize].threads[thread as usize].expect("it has a call");
-        let UnderWay { client, rpc, .. } = *self.rpcs.get_mut(call);
-        match self.call_of(server, &rpc) {
+        let UnderWay { client, rpc, payload, .. } = *self.rpcs.calls.get_mut(call);
+        match self.call_of(server, &rpc, payload.is_some()) {
             Some(call) => {
-                if matches!(rpc.procedure, Procedure::Write { .. }) {
+                if matches!(rpc.procedure, Procedure::Write { .. }) && payload.is_none() {
                     self.namespace.changed(rpc.file);
                     *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
                 }
                 self.request(server, &Request { operation: OperationId(THREAD | thread), call })
             }
-            None => self.call_done(server, thread),
+            None => self.call_done(server, thread, Outcome::default()),
         }
     }
 
     /// The call to the policy of a server; none if the reply does not wait for it.
-    fn call_of(&self, server: u32, rpc: &Rpc) -> Option<Call> {
+    fn call_of(&self, server: u32, rpc: &Rpc, is_striped: bool) -> Option<Call> {
         let file = self.view_of_server(rpc);
+        let policy = &self.hosts[server as usize].policy;
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
         let is_async = mount.export == Export::Async;
         // A file may have been cut or removed while the call was on its way.
@@ -105,7 +115,15 @@ impl<N: Network> Engine<'_, N> {
             }
             Procedure::Commit if is_async => None,
             Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::Data }),
+            Procedure::Getattr if is_striped && policy.minds_opens() && self.namespace.has_size(rpc.file) => {
+                Some(Call::Open { file, is_stat: true })
+            }
             Procedure::Getattr | Procedure::Close => None,
+            Procedure::Create => {
+                policy.minds_names().then_some(Call::Name { file, change: NameChange::Create })
+            }
+            Procedure::Remove => Some(Call::Unlink { file }),
+            Procedure::Setattr { size } => Some(Call::Truncate { file, size }),
         }
     }
 
@@ -115,17 +133,25 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// A thread of a server has done its call: it replies, and takes the next.
-    pub(super) fn call_done(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
+    pub(super) fn call_done(
+        &mut self,
+        server: u32,
+        thread: u32,
+        outcome: Outcome,
+    ) -> Result<(), SimulationError> {
         let (now, service) = (self.now, &mut self.rpcs.services[server as usize]);
         let call = service.threads[thread as usize].take().expect("it has a call");
         let next = service.waiting.pop_front();
         service.threads[thread as usize] = next;
-        let under_way = self.rpcs.get_mut(call);
-        under_way.replied = now;
-        let (client, rpc) = (under_way.client, under_way.rpc);
-        self.note_change_of_inode(&rpc);
+        let under_way = self.rpcs.calls.get_mut(call);
+        (under_way.replied, under_way.outcome) = (now, outcome);
+        let (rpc, under_way) = (under_way.rpc, *under_way);
+        match under_way.payload {
+            Some(_) => self.lengthen_datafile(&rpc),
+            None => self.note_change_of_inode(&rpc),
+        }
         self.cut_behind_end(server, &rpc)?;
-        let mounted = self.mounted(client, rpc.mount);
+        let mounted = self.mounted(&under_way);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |_| self.take_call(server, thread))
@@ -160,7 +186,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
-        let UnderWay { client, rpc, sent, arrived, replied } = self.rpcs.remove(call);
+        let under_way = self.rpcs.calls.remove(call);
+        if let Some(payload) = under_way.payload {
+            return self.buffer_done(payload, &under_way);
+        }
+        let UnderWay { client, rpc, sent, arrived, replied, .. } = under_way;
         let now = self.now;
         let server = replied - arrived;
         let own = self.rpcs.own_changes.get(&(client, rpc.file)).copied().unwrap_or_default();
@@ -173,23 +203,24 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn connect_mounts(&mut self) {
         for (client, host) in (0..).zip(&self.scenario.machine.hosts) {
             let mounts = host.mounts.iter().map(|mount| {
-                let MountSource::Nfs { server, link, .. } = mount.source else { return None };
-                let server = server as u32;
-                let mut connect = |from, to| {
-                    let route = self.net.route(from, to, link).expect("the routes of all mounts are known");
-                    self.connections.connect(*route)
-                };
-                Some(Mounted {
-                    to_server: connect(client, server),
-                    to_client: connect(server, client),
-                    server,
-                })
+                let connected = servers(mount).map(|(server, link)| {
+                    let mut connect = |from, to| {
+                        let route =
+                            self.net.route(from, to, link).expect("the routes of all mounts are known");
+                        self.connections.connect(*route)
+                    };
+                    let server = server as u32;
+                    Mounted { to_server: connect(client, server), to_client: connect(server, client), server }
+                });
+                connected.collect()
             });
             let mounts = mounts.collect();
             self.rpcs.mounts.push(mounts);
         }
+        let all = self.rpcs.mounts.iter().flatten().flatten();
+        let servers_of_calls: BTreeSet<usize> = all.map(|mounted| mounted.server as usize).collect();
         // A server's threads read a file through one open file (`fs/nfsd/filecache.c`).
-        for server in self.rpcs.mounts.iter().flatten().flatten().map(|mounted| mounted.server as usize) {
+        for server in servers_of_calls {
             for thread in 1..self.rpcs.services[server].threads.len() as u32 {
                 let policy = &mut self.hosts[server].policy;
                 policy.share_files(OperationId(THREAD | thread), OperationId(THREAD));

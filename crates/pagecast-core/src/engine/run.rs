@@ -11,6 +11,7 @@ use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::services::Rpcs;
 use super::slots::Scheduler;
+use super::striped::StripedCalls;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
 use crate::error::SimulationError;
@@ -77,6 +78,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) nfs: Nfs,
     pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
+    pub(super) striped: StripedCalls,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
@@ -362,14 +364,21 @@ impl<N: Network> Engine<'_, N> {
             }
             Command::Done(OperationId::NOBODY, _) => {}
             Command::Done(operation, outcome) => {
-                match (Rpcs::thread_of(operation), Nfs::transfer_of(operation)) {
-                    (Some(thread), _) => self.call_done(host, thread)?,
-                    (None, Some((transfer, stage))) => self.stage_ended(transfer, stage, outcome.parts)?,
-                    (None, None) => self.end_operation(operation.0, outcome)?,
+                if let Some(thread) = Rpcs::thread_of(operation) {
+                    self.call_done(host, thread, outcome)?;
+                } else if let Some(joined) = StripedCalls::taker_of(operation) {
+                    self.memory_taken(joined, &outcome)?;
+                } else if let Some((transfer, stage)) = Nfs::transfer_of(operation) {
+                    self.stage_ended(transfer, stage, outcome.parts)?;
+                } else {
+                    self.end_operation(operation.0, outcome)?;
                 }
             }
             Command::Send(rpc) => self.send_call(host, rpc),
-            Command::Refuse(operation, refusal) => return Err(self.refused(operation, refusal)),
+            Command::Refuse(operation, refusal) => {
+                let operation = self.rpcs.asked_by(host, operation);
+                return Err(self.refused(operation, refusal));
+            }
             Command::GiveWay(tag) => self.agenda.add(self.now, self.now, Wake::Resume(host, tag)),
             Command::Waited(operation, part, behind) => self.note_wait(operation, part, behind),
             Command::Tell(event) => self.record_event(host, event),
@@ -408,6 +417,9 @@ impl<N: Network> Engine<'_, N> {
 
     /// The process that waits for an operation; nobody for what a policy does by itself, and for a part of a transfer that has ended.
     pub(super) fn process_behind(&self, operation: OperationId) -> Option<u32> {
+        if let Some(joined) = StripedCalls::taker_of(operation) {
+            return Some(self.striped.reader(joined));
+        }
         match Nfs::transfer_of(operation) {
             _ if operation == OperationId::NOBODY || Rpcs::thread_of(operation).is_some() => None,
             Some((transfer, _)) => self.nfs.is_under_way(transfer).then(|| self.nfs.operation(transfer).0),

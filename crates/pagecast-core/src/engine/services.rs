@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::connections::ConnectionId;
-use crate::policy::{FileId, OperationId, Rpc};
+use super::slab::Slab;
+use crate::policy::{FileId, OperationId, Outcome, Rpc};
 use crate::units::Nanos;
 
 /// The bit of the operations of a server's threads.
@@ -24,9 +25,23 @@ pub(super) struct Mounted {
 pub(super) struct UnderWay {
     pub client: u32,
     pub rpc: Rpc,
+    /// The server, among those of the mount.
+    pub server: u32,
+    /// The payload that it is a buffer of, if the mount is striped.
+    pub payload: Option<u32>,
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
+    /// What it took of the server's policy.
+    pub outcome: Outcome,
+}
+
+impl UnderWay {
+    /// A call that a client sends now.
+    pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
+        let outcome = Outcome::default();
+        Self { client, rpc, server, payload, sent: now, arrived: now, replied: now, outcome }
+    }
 }
 
 /// The threads of a server, and the calls that wait for one.
@@ -40,10 +55,9 @@ pub(super) struct Service {
 /// All calls under way, and the servers that do them.
 #[derive(Debug, Default)]
 pub(super) struct Rpcs {
-    /// The connections of each mount of each host, if that is another host's.
-    pub(super) mounts: Vec<Vec<Option<Mounted>>>,
-    calls: Vec<Option<UnderWay>>,
-    free: Vec<u32>,
+    /// The connections of each mount of each host to its servers.
+    pub(super) mounts: Vec<Vec<Vec<Mounted>>>,
+    pub(super) calls: Slab<UnderWay>,
     pub(super) services: Vec<Service>,
     /// How often each client has changed each file.
     pub(super) own_changes: FxHashMap<(u32, FileId), u64>,
@@ -62,24 +76,10 @@ impl Rpcs {
         is_thread.then_some(operation.0 & !THREAD)
     }
 
-    /// Keeps a call; gives its number.
-    pub(super) fn add(&mut self, call: UnderWay) -> u32 {
-        let at = self.free.pop().unwrap_or(self.calls.len() as u32);
-        if at as usize == self.calls.len() {
-            self.calls.push(None);
-        }
-        self.calls[at as usize] = Some(call);
-        at
-    }
-
-    /// A call that is under way.
-    pub(super) fn get_mut(&mut self, call: u32) -> &mut UnderWay {
-        self.calls[call as usize].as_mut().expect("only calls under way are looked up")
-    }
-
-    /// Takes a call that has been replied to.
-    pub(super) fn remove(&mut self, call: u32) -> UnderWay {
-        self.free.push(call);
-        self.calls[call as usize].take().expect("a reply answers a call")
+    /// The operation for which a thread of a server does its call; any other operation as it is.
+    pub(super) fn asked_by(&mut self, server: u32, operation: OperationId) -> OperationId {
+        let Some(thread) = Self::thread_of(operation) else { return operation };
+        let call = self.services[server as usize].threads[thread as usize].expect("it does a call");
+        self.calls.get_mut(call).rpc.operation
     }
 }

@@ -8,7 +8,7 @@ use crate::error::SimulationError;
 use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace, Paths};
-use crate::machine::{Host, Machine, Mount, MountSource};
+use crate::machine::{Host, Machine, Mount, MountSource, StripeServer};
 use crate::net::{self, Net};
 use crate::policy::registry;
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
@@ -27,6 +27,7 @@ use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::services::Rpcs;
 use super::settings::Settings;
 use super::slots::Scheduler;
+use super::striped::StripedCalls;
 use super::uneven::{Uneven, Weights};
 
 /// The resources of a machine: memory of each host, then the disks of each host, then the network.
@@ -61,6 +62,14 @@ impl<'a> Hardware<'a> {
             }
             // Its bytes are copied, and nothing else.
             MountSource::Tmpfs => paths(copy, self.memory[host].clone(), network),
+            MountSource::Striped(ref striped) => {
+                for &StripeServer { host: server, link, .. } in striped.all() {
+                    for ends in [(host, server), (server, host)] {
+                        self.net.join(ends, link, network).expect("the scenario was checked for a way");
+                    }
+                }
+                paths(copy, self.memory[host].clone(), network)
+            }
             MountSource::Nfs { server, export, link } => {
                 let MountSource::Disk(disk) = machine.hosts[server].mounts[export].source else {
                     unreachable!("only mounts of a disk are exported")
@@ -174,6 +183,7 @@ impl<'a, N: Network> Engine<'a, N> {
             nfs: Nfs::default(),
             connections: Connections::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
+            striped: StripedCalls::default(),
             actions: Actions::default(),
             owners: Vec::new(),
             agenda: Agenda::default(),

@@ -4,6 +4,7 @@ mod names;
 mod namespace;
 pub(crate) mod nfs;
 mod span;
+pub(crate) mod striped;
 
 pub(crate) use names::NameId;
 pub(crate) use namespace::{Located, Namespace, Paths, Release};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::names::{DirectoryId, Home, NameId, Names};
+use super::striped::{Striping, kept_at, striped};
 use crate::flow::Path;
-use crate::machine::{Host, Machine, Mount, MountSource, WriteMode};
+use crate::machine::{Host, Machine, Mount, MountSource, StripeServer, WriteMode};
 use crate::policy::{DeviceId, FileId, FileView};
 use crate::units::Bytes;
 
@@ -57,6 +58,8 @@ struct File {
     is_made: bool,
     /// Its change attribute: how often its bytes have changed.
     change: u64,
+    /// Its datafiles, if it is a striped one: those take space, and not the file.
+    striping: Option<Box<Striping>>,
 }
 
 /// The end of a name or a descriptor of a file.
@@ -142,8 +145,14 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
                 let exported = &self.machine.hosts[server].mounts[export];
                 (server, export, rebased(path, &seen.path, &exported.path))
             }
+            MountSource::Striped(ref striped) => {
+                let StripeServer { host, mount, .. } = striped.metadata;
+                let kept = &self.machine.hosts[host].mounts[mount];
+                (host, mount, kept_at(&kept.path, path, &seen.path))
+            }
         };
         let name = self.name_at(home, home_mount, home_path);
+        self.divide(self.names.file(name), (host, mount), path);
         self.names.see(host, path, name, mount as u32);
         Ok((name, mount as u32))
     }
@@ -157,8 +166,57 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// A name gets a file that does not exist.
     fn clear_name(&mut self, name: NameId) {
         let (home, directory) = (self.names.home(name), self.names.directory(name));
+        let through = self.striping(self.names.file(name)).map(|striping| striping.through);
         let file = new_file(&mut self.files, &mut self.inodes, home, directory);
         self.names.give(name, file);
+        if let Some(through) = through {
+            let path: Arc<str> = format!("/{}", file.0).into();
+            self.divide(file, through, &path);
+        }
+    }
+
+    /// Gives a file its datafiles, named after `path`, if it is seen through a striped mount and has none.
+    fn divide(&mut self, file: FileId, through: (usize, usize), path: &Arc<str>) {
+        let mount = &self.machine.hosts[through.0].mounts[through.1];
+        let Some(striped) = striped(&self.machine.hosts, through) else { return };
+        if self.striping(file).is_some() {
+            return;
+        }
+        let layout = mount.layout.unwrap_or_default();
+        let mut striping = Striping::new(layout, striped, through, self.path(file));
+        let place = |(part, &server): (usize, &u32)| {
+            let StripeServer { host, mount: at, .. } = striped.servers[server as usize];
+            let kept = kept_at(&self.machine.hosts[host].mounts[at].path, path, &mount.path);
+            (host, at, format!("{kept}.{part}").into())
+        };
+        let places: Vec<(usize, usize, Arc<str>)> = striping.servers.iter().enumerate().map(place).collect();
+        for (host, mount, path) in places {
+            let name = self.name_at(host, mount, path);
+            striping.parts.push(self.names.file(name));
+        }
+        self.files[file.0 as usize].striping = Some(Box::new(striping));
+    }
+
+    /// The datafiles of a file, if it is striped.
+    pub(crate) fn striping(&self, file: FileId) -> Option<&Striping> {
+        self.files[file.0 as usize].striping.as_deref()
+    }
+
+    /// The datafiles of a striped file, each with what it has of the first `size` bytes; none for another file.
+    pub(crate) fn shares(&self, file: FileId, size: Bytes) -> impl Iterator<Item = (FileId, Bytes)> {
+        let striping = self.striping(file).into_iter();
+        striping.flat_map(move |striping| {
+            (0..).zip(&striping.parts).map(move |(part, &file)| (file, striping.stripes.share(part, size)))
+        })
+    }
+
+    /// Does the same to each datafile of a striped file as to the file, with what it has of `size` bytes.
+    fn each_part(&mut self, file: FileId, size: Bytes, mut change: impl FnMut(&mut Self, FileId, Bytes)) {
+        let Some(striping) = self.files[file.0 as usize].striping.take() else { return };
+        for (part, &of) in (0..).zip(&striping.parts) {
+            change(self, of, striping.stripes.share(part, size));
+        }
+        self.files[file.0 as usize].striping = Some(striping);
     }
 
     /// Takes a name from its file. Without descriptors the last name stays with the file, which is to be removed.
@@ -347,6 +405,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Begins a write that ends at this size. The file exists from now on; its space is taken, its size is as it was.
     pub(crate) fn begin_write(&mut self, file: FileId, size: Bytes) {
+        self.each_part(file, size, Self::begin_write);
         self.count_new(file);
         self.take_space(file, size);
         self.files[file.0 as usize].is_made = true;
@@ -354,6 +413,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Takes space on the disk up to this size, which stays taken until the file is cut or removed.
     pub(crate) fn reserve(&mut self, file: FileId, size: Bytes) {
+        self.each_part(file, size, Self::reserve);
         let reserved = self.files[file.0 as usize].reserved.max(size);
         self.set_space(file, self.files[file.0 as usize].taken, reserved);
     }
@@ -365,13 +425,19 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Makes the file exist from now on, with at least this size: it was written up to there.
     pub(crate) fn grow(&mut self, file: FileId, size: Bytes) {
-        self.extend(file, size);
+        self.each_part(file, size, Self::grow);
+        self.extend_itself(file, size);
         let entry = &mut self.files[file.0 as usize];
         entry.filled = entry.filled.max(size);
     }
 
     /// Makes the file exist from now on, with at least this size and a hole at its end.
     pub(crate) fn extend(&mut self, file: FileId, size: Bytes) {
+        self.each_part(file, size, Self::extend);
+        self.extend_itself(file, size);
+    }
+
+    fn extend_itself(&mut self, file: FileId, size: Bytes) {
         self.count_new(file);
         self.take_space(file, size);
         let entry = &mut self.files[file.0 as usize];
@@ -380,6 +446,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
 
     /// Makes the file exist from now on with this size.
     pub(crate) fn resize(&mut self, file: FileId, size: Bytes) {
+        self.each_part(file, size, Self::resize);
         self.count_new(file);
         self.set_space(file, size, Bytes::ZERO);
         let entry = &mut self.files[file.0 as usize];
@@ -391,8 +458,10 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
         let is_in_memory = self.is_in_memory(file);
         let entry = &mut self.files[file.0 as usize];
         let (before, after) = (entry.space(), taken.max(reserved));
-        let used = &mut self.used[host][disk];
-        *used = *used - before + after;
+        if entry.striping.is_none() {
+            let used = &mut self.used[host][disk];
+            *used = *used - before + after;
+        }
         if is_in_memory {
             self.in_memory[host] = self.in_memory[host] - before + after;
         }
@@ -402,6 +471,7 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// Removes the file.
     pub(crate) fn remove(&mut self, file: FileId) {
         self.resize(file, Bytes::ZERO);
+        self.each_part(file, Bytes::ZERO, |files, part, _| files.remove(part));
         let entry = &mut self.files[file.0 as usize];
         (entry.exists, entry.is_made) = (false, false);
         if entry.links > 0 {
@@ -423,6 +493,10 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
             MountSource::Nfs { server, export, .. } => {
                 rebased(path, &hosts[server].mounts[export].path, &mount.path)
             }
+            MountSource::Striped(ref striped) => {
+                let StripeServer { host, mount: at, .. } = striped.metadata;
+                rebased(path, &kept_at(&hosts[host].mounts[at].path, "", ""), &mount.path)
+            }
             MountSource::Disk(_) | MountSource::Tmpfs => path.clone(),
         }
     }
@@ -431,7 +505,8 @@ impl<M: Deref<Target = Machine>> Namespace<M> {
     /// paths. Removed files and files not yet written are included. Each is listed once.
     pub(crate) fn seen_by(&self, host: usize) -> Vec<(Arc<str>, FileId)> {
         let is_kept = |file: &File| file.host as usize == host;
-        let own = (0..).zip(&self.files).filter(|(_, file)| is_kept(file));
+        // The server of metadata has no byte of a striped file.
+        let own = (0..).zip(&self.files).filter(|(_, file)| is_kept(file) && file.striping.is_none());
         let own = own.map(|(number, file)| (file.path.clone(), FileId(number)));
         let named = self.names.all_seen(host).map(|(path, file)| (path.clone(), file));
         let others = named.filter(|(_, file)| !is_kept(&self.files[file.0 as usize]));
@@ -478,6 +553,7 @@ fn new_file(files: &mut Vec<File>, inodes: &mut [u32], home: &Home, directory: D
         exists: false,
         is_made: false,
         change: 0,
+        striping: None,
     });
     file
 }
@@ -517,6 +593,7 @@ mod tests {
             journal_device: None,
             delalloc: true,
             options: None,
+            layout: None,
             export: Export::Sync,
             cost: MountCost::default(),
         }

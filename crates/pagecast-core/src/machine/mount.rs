@@ -3,6 +3,7 @@
 use super::disk::Disk;
 use super::journal::Journal;
 use super::nfs::{Export, NfsOptions};
+use super::striped::{Layout, Striped};
 use crate::keys::{FLAG, Kind, SIZE, TIME, Word, keys, table, word};
 use crate::units::{Bytes, Nanos};
 
@@ -14,12 +15,22 @@ keys! {
         pub path: String,
         /// A disk of this host
         ///
-        /// This or `nfs` is required, but with `type = "tmpfs"`.
+        /// This, `nfs` or `striped` is required, but with `type = "tmpfs"`.
         #[key(Kind::Text)]
         only disk,
         /// "server:/export": a host and one of its mounts
         #[key(Kind::Text)]
         only nfs,
+        /// Servers of parts of files, each "server:/mount"
+        ///
+        /// Files are [dealt to them in strips](../concepts/striped.md). Each is a host and one of its mounts of a disk.
+        #[key(Kind::Texts)]
+        only striped,
+        /// The server of names and attributes, "server:/mount"
+        ///
+        /// With `striped` only.
+        #[key(Kind::Text, absent = "the first of `striped`")]
+        only metadata,
         /// The link to the server, where there are several
         #[key(Kind::Text)]
         only link,
@@ -66,6 +77,11 @@ keys! {
         /// `/dev`. Only `kernel` uses it and the next ten.
         #[key(TIME, absent = "that of `memory.cost`")]
         pub page_insert: Option<Nanos>,
+        /// How its files are dealt to servers
+        ///
+        /// `{ strip_size = "64 KiB" }`: [its keys](#machine-mount-path-layout). With `striped` only.
+        #[key(table::<Layout>(), absent = "each has its default")]
+        pub layout: Option<Layout>,
         /// Its options as a mount of another host
         ///
         /// `{ rsize = "64 KiB" }`: [its keys](#machine-mount-path-options). With `nfs` only.
@@ -240,6 +256,8 @@ pub enum MountSource {
     Disk(usize),
     /// In memory only: a tmpfs.
     Tmpfs,
+    /// In parts on other hosts.
+    Striped(Striped),
     /// On another host, reached over the network.
     Nfs {
         /// Index of the server host.

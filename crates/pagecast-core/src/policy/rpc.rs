@@ -45,6 +45,15 @@ pub enum Procedure {
     Getattr,
     /// Closes the file.
     Close,
+    /// Makes the file.
+    Create,
+    /// Removes the file.
+    Remove,
+    /// Cuts the file.
+    Setattr {
+        /// Its new size.
+        size: Bytes,
+    },
 }
 
 impl Procedure {
@@ -54,7 +63,12 @@ impl Procedure {
         match *self {
             Self::Read { bytes, .. } => (Bytes::ZERO, bytes),
             Self::Write { bytes, .. } => (bytes, Bytes::ZERO),
-            Self::Commit | Self::Getattr | Self::Close => (Bytes::ZERO, Bytes::ZERO),
+            Self::Commit
+            | Self::Getattr
+            | Self::Close
+            | Self::Create
+            | Self::Remove
+            | Self::Setattr { .. } => (Bytes::ZERO, Bytes::ZERO),
         }
     }
 }

@@ -11,7 +11,8 @@ use super::paths::{Home, Mounts, normalise};
 use super::schema::FILE;
 use super::table::Fields;
 use crate::error::ScenarioError;
-use crate::machine::Machine;
+use crate::fs::striped::{Striping, striped};
+use crate::machine::{Machine, StripeServer, Striped};
 use crate::stop;
 use crate::units::Bytes;
 use crate::workload::InitialFile;
@@ -84,10 +85,20 @@ impl<'a> Files<'a> {
     ) -> Result<(), ScenarioError> {
         file.path = normalise(&file.path, at("path"))?.into();
         let home = self.mounts.home(file.host, &file.path, at("path"))?;
-        if !self.seen.insert((home.host, home.path)) {
+        if !self.seen.insert((home.host, Arc::clone(&home.path))) {
             let what = format!("the file \"{}\" is there twice", shorten(&file.path));
             let of_copy = "put {n}, the number of the copy, into the path";
             return Err(at("path").error(what, if is_copy { of_copy } else { "remove one of them" }));
+        }
+        if let Some((striping, striped)) = self.striping(&file, &home.path, at("cached"))? {
+            for (part, &server) in (0..).zip(&striping.servers) {
+                let StripeServer { host, mount, .. } = striped.servers[server as usize];
+                let disk = self.machine.hosts[host].device_of(mount);
+                let size = striping.stripes.share(part, file.size);
+                self.add_to_disk(host, disk, &InitialFile { size, ..file.clone() }, at("size"))?;
+            }
+            self.files.push(file);
+            return Ok(());
         }
         self.add_to_disk(home.host, home.disk, &file, at("size"))?;
         if home.disk >= self.machine.hosts[home.host].disks.len() {
@@ -119,6 +130,23 @@ impl<'a> Files<'a> {
     /// Whether there is a file where the bytes of it are.
     pub fn has(&self, home: &Home) -> bool {
         self.seen.contains(&(home.host, Arc::clone(&home.path)))
+    }
+
+    /// The striping of the next file and its servers, if it is on a striped mount.
+    fn striping(
+        &self,
+        file: &InitialFile,
+        kept: &str,
+        at: &Place,
+    ) -> Result<Option<(Striping, &'a Striped)>, ScenarioError> {
+        let through = (file.host, self.mounts.need(file.host, &file.path, at)?);
+        let Some(striped) = striped(&self.machine.hosts, through) else { return Ok(None) };
+        if file.cached > Bytes::ZERO {
+            let what = format!("\"{}\" is on a striped mount, which no client caches", shorten(&file.path));
+            return Err(at.error(what, "remove `cached`, and let a process read it first"));
+        }
+        let layout = self.machine.hosts[through.0].mounts[through.1].layout.unwrap_or_default();
+        Ok(Some((Striping::new(layout, striped, through, kept), striped)))
     }
 
     fn add_to_disk(

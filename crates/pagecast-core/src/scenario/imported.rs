@@ -182,7 +182,7 @@ fn surroundings(host: &Host, dir: &str, shell: Shell<'_>) -> Surroundings {
     let mounts = host.mounts.iter().filter(|mount| is_below(dir, &mount.path));
     let disk = mounts.max_by_key(|mount| mount.path.len()).and_then(|mount| match mount.source {
         MountSource::Disk(disk) => host.disks.get(disk),
-        MountSource::Nfs { .. } | MountSource::Tmpfs => None,
+        MountSource::Nfs { .. } | MountSource::Striped(_) | MountSource::Tmpfs => None,
     });
     Surroundings {
         environment: shell.environment.clone(),

@@ -1,5 +1,7 @@
 //! Reads mounts, which are of disks or of other hosts: `[machine.mount."/path"]`.
 
+use rustc_hash::FxHashMap;
+
 use super::document::{Node, Place, shorten};
 use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
@@ -7,7 +9,9 @@ use super::paths::normalise;
 use super::table::Fields;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{FileSystem, Host, Link, Machine, Mount, MountSource, WriteMode};
+use crate::machine::{
+    FileSystem, Host, Layout, Link, Machine, Mount, MountSource, StripeServer, Striped, WriteMode,
+};
 use crate::nearest::hint;
 use crate::net::Graph;
 
@@ -44,7 +48,13 @@ pub fn read_mounts(
 ) -> Result<Vec<Vec<Mount>>, ScenarioError> {
     let exports = hosts.iter().map(exports).collect::<Result<_, _>>()?;
     let network = Network { names, links: &machine.links, graph: Graph::new(machine), exports };
-    hosts.iter().enumerate().map(|(index, draft)| network.mounts(index, draft)).collect()
+    let mounts: Vec<Vec<Mount>> = hosts
+        .iter()
+        .enumerate()
+        .map(|(index, draft)| network.mounts(index, draft))
+        .collect::<Result<_, _>>()?;
+    network.check_metadata(hosts, &mounts)?;
+    Ok(mounts)
 }
 
 /// What only a file system on a disk takes time for.
@@ -81,8 +91,16 @@ impl Network<'_> {
         let mut mount: Mount = fields.read()?;
         let disk = fields.get::<String>("disk")?;
         let nfs = fields.get::<String>("nfs")?;
+        let striped = fields.get::<Vec<String>>("striped")?;
         let is_tmpfs = mount.file_system == FileSystem::Tmpfs;
+        if let (Some(_), Some(other)) =
+            (&striped, disk.as_ref().map(|_| "disk").or(nfs.as_ref().map(|_| "nfs")))
+        {
+            let what = format!("{} has both `{other}` and `striped`", fields.title);
+            return Err(fields.place("striped").error(what, "remove one of them"));
+        }
         mount.source = match (&disk, &nfs) {
+            _ if let Some(servers) = &striped => self.striped(host, servers, &fields)?,
             (None, None) if is_tmpfs => MountSource::Tmpfs,
             (Some(_), _) if is_tmpfs => {
                 let what = format!("{} is a tmpfs, whose files are on no disk", fields.title);
@@ -92,7 +110,10 @@ impl Network<'_> {
             (None, Some(nfs)) => self.nfs(host, nfs, &fields)?,
             (None, None) => {
                 let what = format!("{} says nothing about where its files are", fields.title);
-                return Err(fields.at.error(what, "add disk = \"NAME\" or nfs = \"server:/export\""));
+                return Err(fields.at.error(
+                    what,
+                    "add disk = \"NAME\", nfs = \"server:/export\" or striped = [\"server:/export\"]",
+                ));
             }
             (Some(_), Some(_)) => {
                 let what = format!("{} has both `disk` and `nfs`", fields.title);
@@ -102,7 +123,17 @@ impl Network<'_> {
         if disk.is_some() && fields.node("link").is_some() {
             return Err(fields.place("link").error("a mount of a disk needs no `link`", "remove it"));
         }
-        if nfs.is_some() && fields.node("type").is_some() {
+        if striped.is_some() && fields.node("link").is_some() {
+            let what = "a striped mount has the way to each of its servers";
+            return Err(fields.place("link").error(what, "remove `link`"));
+        }
+        if let Some(key) =
+            ["metadata", "layout"].into_iter().find(|key| striped.is_none() && fields.node(key).is_some())
+        {
+            let what = format!("`{key}` is of a mount with `striped`");
+            return Err(fields.place(key).error(what, "remove it"));
+        }
+        if (nfs.is_some() || striped.is_some()) && fields.node("type").is_some() {
             let what = "`type` is the file system of a disk, and this mount has none";
             return Err(fields.place("type").error(what, "remove it"));
         }
@@ -128,9 +159,22 @@ impl Network<'_> {
 
     fn nfs(&self, client: usize, text: &str, fields: &Fields<'_>) -> Result<MountSource, ScenarioError> {
         let at = fields.place("nfs");
+        let (server, export) = self.export(client, text, "nfs", at)?;
+        Ok(MountSource::Nfs { server, export, link: self.link((client, server), "nfs", fields)? })
+    }
+
+    /// The host and its mount that "server:/mount" names, which are not the client's and on a disk.
+    fn export(
+        &self,
+        client: usize,
+        text: &str,
+        key: &'static str,
+        at: &Place,
+    ) -> Result<(usize, usize), ScenarioError> {
         let Some((name, export)) = text.split_once(":/") else {
-            let what = format!("`nfs` is \"{}\", without a host and a path", shorten(text));
-            return Err(at.error(what, "write for example nfs = \"server:/export\""));
+            let what = format!("`{key}` is \"{}\", without a host and a path", shorten(text));
+            let example = if key == "striped" { "[\"server:/export\"]" } else { "\"server:/export\"" };
+            return Err(at.error(what, format!("write for example {key} = {example}")));
         };
         let server = find_host(name, self.names, at)?;
         if server == client {
@@ -146,8 +190,10 @@ impl Network<'_> {
                 remedy,
             )
         })?;
-        if exports[export].1.as_table().is_some_and(|table| table.get("nfs").is_some()) {
-            let what = format!("\"{}\" is itself an NFS mount of host `{}`", shorten(&path), shorten(name));
+        let has = |key| exports[export].1.as_table().is_some_and(|table| table.get(key).is_some());
+        if let Some(kind) = [("nfs", "an NFS"), ("striped", "a striped")].iter().find(|kind| has(kind.0)) {
+            let what =
+                format!("\"{}\" is itself {} mount of host `{}`", shorten(&path), kind.1, shorten(name));
             return Err(at.error(what, "export a mount that has a disk"));
         }
         let exported =
@@ -162,20 +208,77 @@ impl Network<'_> {
                 "export a mount of a disk",
             ));
         }
-        Ok(MountSource::Nfs { server, export, link: self.link(client, server, fields)? })
+        Ok((server, export))
+    }
+
+    /// The servers of a striped mount.
+    fn striped(
+        &self,
+        client: usize,
+        servers: &[String],
+        fields: &Fields<'_>,
+    ) -> Result<MountSource, ScenarioError> {
+        let at = fields.place("striped");
+        if servers.is_empty() {
+            return Err(
+                at.error("`striped` has no server", "write for example striped = [\"server:/export\"]")
+            );
+        }
+        let server = |text: &str, key: &'static str| -> Result<StripeServer, ScenarioError> {
+            let (host, mount) = self.export(client, text, key, fields.place(key))?;
+            Ok(StripeServer { host, mount, link: self.link((client, host), key, fields)? })
+        };
+        let all: Vec<StripeServer> =
+            servers.iter().map(|text| server(text, "striped")).collect::<Result<_, _>>()?;
+        let metadata = fields.get::<String>("metadata")?;
+        let metadata = metadata.map(|text| server(&text, "metadata")).transpose()?.unwrap_or(all[0]);
+        let layout: Option<Layout> = fields.read::<Mount>()?.layout;
+        if let Some(count) =
+            layout.and_then(|layout| layout.stripe_count).filter(|&count| count as usize > all.len())
+        {
+            let what = format!("`stripe_count` is {count}, but `striped` has only {} servers", all.len());
+            return Err(fields.place("layout").error(what, "name more servers, or ask for fewer"));
+        }
+        Ok(MountSource::Striped(Striped { servers: all, metadata }))
+    }
+
+    /// Refuses two striped mounts whose names one server keeps, and whose files others: one file would have two homes.
+    fn check_metadata(&self, hosts: &[Draft<'_>], mounts: &[Vec<Mount>]) -> Result<(), ScenarioError> {
+        let servers = |striped: &Striped| -> Vec<(usize, usize)> {
+            striped.servers.iter().map(|server| (server.host, server.mount)).collect()
+        };
+        let mut known = FxHashMap::default();
+        for (host, mounts) in mounts.iter().enumerate() {
+            for (mount, (_, node)) in mounts.iter().zip(&self.exports[host]) {
+                let MountSource::Striped(striped) = &mount.source else { continue };
+                let own = servers(striped);
+                let metadata = (striped.metadata.host, striped.metadata.mount);
+                if *known.entry(metadata).or_insert_with(|| own.clone()) != own {
+                    let what = format!(
+                        "\"{}\" of host `{}` has the metadata of another mount, and other servers",
+                        shorten(&mount.path),
+                        shorten(&hosts[host].host.name)
+                    );
+                    return Err(node
+                        .at
+                        .error(what, "name the same servers in the same order, or other `metadata`"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The link that is named, or else the only one between the two hosts; none if they are connected by switches.
     fn link(
         &self,
-        client: usize,
-        server: usize,
+        (client, server): (usize, usize),
+        key: &'static str,
         fields: &Fields<'_>,
     ) -> Result<Option<usize>, ScenarioError> {
         let joins = |link: &Link| [(client, server), (server, client)].map(Some).contains(&link.between);
         let between: Vec<usize> = (0..self.links.len()).filter(|&index| joins(&self.links[index])).collect();
         let names = || between.iter().map(|&index| self.links[index].name.as_str());
-        if let Some(name) = fields.get::<String>("link")? {
+        if let Some(name) = fields.get::<String>("link")?.filter(|_| key == "nfs") {
             let named = between.iter().copied().find(|&index| self.links[index].name == name);
             return named.map(Some).ok_or_else(|| {
                 let what = format!("no link `{}` joins the two hosts", shorten(&name));
@@ -184,9 +287,10 @@ impl Network<'_> {
         }
         match between[..] {
             [only] => Ok(Some(only)),
-            [] => self.way(client, server, fields.place("nfs")).map(|()| None),
+            [] => self.way(client, server, fields.place(key)).map(|()| None),
+            _ if key != "nfs" => Ok(None),
             _ => Err(fields
-                .place("nfs")
+                .place(key)
                 .error("several links join the two hosts", "choose with link = \"NAME\"")),
         }
     }
@@ -306,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_mount_has_one_source() {
-        assert_snapshot!(refused("host.client.mount./new={}"), @r#"--set host.client.mount./new={}: [host.client.mount."/new"] says nothing about where its files are; add disk = "NAME" or nfs = "server:/export""#);
+        assert_snapshot!(refused("host.client.mount./new={}"), @r#"--set host.client.mount./new={}: [host.client.mount."/new"] says nothing about where its files are; add disk = "NAME", nfs = "server:/export" or striped = ["server:/export"]"#);
         assert_snapshot!(refused("host.client.mount./new={disk='ssd',nfs='server:/export'}"), @r#"--set host.client.mount./new={disk='ssd',nfs='server:/export'}: [host.client.mount."/new"] has both `disk` and `nfs`; remove one of them"#);
         assert_snapshot!(refused("host.client.mount./new={disk='ssd',link='lan'}"), @"--set host.client.mount./new={disk='ssd',link='lan'}: a mount of a disk needs no `link`; remove it");
     }
@@ -356,5 +460,54 @@ mod tests {
     #[test]
     fn a_mount_of_a_disk_that_is_not_there() {
         assert_snapshot!(refusal(&MACHINE.replace("disk = \"ssd\"", "disk = \"hdd\"")), @"x.toml:1: host `machine` has no disk `hdd`; disks: `ssd`");
+    }
+
+    /// A client whose "/pvfs" is on two servers, with these keys beside.
+    fn striped(keys: &str) -> Result<crate::machine::Machine, String> {
+        let memory = "memory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
+        let server = |name: &str| {
+            format!(
+                "[host.{name}]\ncores = 1\n{memory}\ndisk.hdd = {{ size = '1 GB', read = '1 GB/s', write = '1 GB/s' }}\nmount.'/data'.disk = 'hdd'\n"
+            )
+        };
+        let client = format!(
+            "network = {{ topology = 'star', rate = '1 GB/s' }}\n[host.client]\ncores = 1\n{memory}\nmount.'/pvfs' = {{ {keys} }}\n"
+        );
+        let text = client + &server("io0") + &server("io1") + PROCESS;
+        read(&text, &[]).map(|scenario| scenario.machine)
+    }
+
+    #[test]
+    fn a_striped_mount_names_mounts_of_other_hosts() {
+        let servers = "striped = ['io0:/data', 'io1:/data']";
+        let machine =
+            striped(&format!("{servers}, metadata = 'io1:/data', layout = {{ strip_size = '1 MiB' }}"))
+                .unwrap();
+        let server = |host| StripeServer { host, mount: 0, link: None };
+        let source = Striped { servers: vec![server(1), server(2)], metadata: server(2) };
+        assert_eq!(machine.hosts[0].mounts[0].source, MountSource::Striped(source));
+        assert_eq!(machine.hosts[0].mounts[0].layout.map(|layout| layout.strip_size), Some(Bytes(1 << 20)));
+        let refused = |keys: &str| striped(keys).expect_err("it should be refused");
+        assert_snapshot!(refused("striped = []"), @r#"x.toml:5: `striped` has no server; write for example striped = ["server:/export"]"#);
+        assert_snapshot!(refused("striped = ['io0']"), @r#"x.toml:5: `striped` is "io0", without a host and a path; write for example striped = ["server:/export"]"#);
+        assert_snapshot!(refused("striped = ['io0:/data', 'io2:/data']"), @"x.toml:5: there is no host `io2`; did you mean `io0`?");
+        assert_snapshot!(refused("striped = ['io0:/data', 'client:/pvfs']"), @r#"x.toml:5: host `client` mounts its own export; name another host, or write disk = "NAME""#);
+        assert_snapshot!(refused("striped = 'io0:/data'"), @r#"x.toml:5: `striped` is the string "io0:/data", but must be a list of strings; write for example striped = ["name"]"#);
+        assert_snapshot!(refused(&format!("{servers}, nfs = 'io0:/data'")), @r#"x.toml:5: [host.client.mount."/pvfs"] has both `nfs` and `striped`; remove one of them"#);
+        assert_snapshot!(refused(&format!("{servers}, type = 'xfs'")), @"x.toml:5: `type` is the file system of a disk, and this mount has none; remove it");
+        assert_snapshot!(refused(&format!("{servers}, link = 'lan'")), @"x.toml:5: a striped mount has the way to each of its servers; remove `link`");
+        assert_snapshot!(refused(&format!("{servers}, metadata = 'mds'")), @r#"x.toml:5: `metadata` is "mds", without a host and a path; write for example metadata = "server:/export""#);
+        assert_snapshot!(refused(&format!("{servers}, layout.strip_size = '0 B'")), @r#"x.toml:5: `strip_size` is zero, but must be more; write for example strip_size = "20 GB""#);
+        assert_snapshot!(refused(&format!("{servers}, layout.stripe_count = 3")), @"x.toml:5: `stripe_count` is 3, but `striped` has only 2 servers; name more servers, or ask for fewer");
+        assert_snapshot!(refused("nfs = 'io0:/data', layout.strip_size = '1 MiB'"), @"x.toml:5: `layout` is of a mount with `striped`; remove it");
+    }
+
+    #[test]
+    fn one_server_of_metadata_has_files_on_the_same_servers() {
+        let other = "mount.'/other' = { striped = ['io1:/data'], metadata = 'io0:/data' }";
+        let keys = format!(
+            "striped = ['io0:/data', 'io1:/data'] }}\n{other}\nmount.'/third' = {{ striped = ['io1:/data']"
+        );
+        assert_snapshot!(striped(&keys).expect_err("it should be refused"), @r#"x.toml:6: "/other" of host `client` has the metadata of another mount, and other servers; name the same servers in the same order, or other `metadata`"#);
     }
 }

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::document::{Place, shorten};
 use crate::error::ScenarioError;
-use crate::machine::{Host, Machine, MountSource};
+use crate::fs::striped::kept_at;
+use crate::machine::{Host, Machine, MountSource, StripeServer, Striped};
 use crate::nearest::list;
 
 /// The path without a slash at its end and without empty or "." parts.
@@ -124,6 +125,11 @@ impl<'a> Mounts<'a> {
                 let below = &path[mount.path.trim_end_matches('/').len()..];
                 let path = format!("{}{below}", export.path.trim_end_matches('/'));
                 Ok(Home { host: server, disk, path: path.into() })
+            }
+            MountSource::Striped(Striped { metadata: StripeServer { host, mount: at, .. }, .. }) => {
+                let kept = &self.hosts[host].mounts[at];
+                let disk = self.hosts[host].device_of(at);
+                Ok(Home { host, disk, path: kept_at(&kept.path, path, &mount.path) })
             }
         }
     }

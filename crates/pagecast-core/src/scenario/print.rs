@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
 use crate::machine::{
-    Cgroup, Host, Machine, Mount, MountSource, Nfsd, ONLY_HOST, Shape, Topology, version_name,
+    Cgroup, Host, Machine, Mount, MountSource, Nfsd, ONLY_HOST, Shape, Striped, Topology, version_name,
 };
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
@@ -97,6 +97,10 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
 
 /// Where the files of a mount are.
 fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, String)> {
+    let export = |server: usize, mount: usize| {
+        let server = &machine.hosts[server];
+        quoted(&format!("{}:{}", server.name, server.mounts[mount].path))
+    };
     match mount.source {
         MountSource::Disk(disk) => {
             let journal = mount.journal_device.map(|disk| ("journal_device", disk));
@@ -104,11 +108,14 @@ fn source(mount: &Mount, host: &Host, machine: &Machine) -> Vec<(&'static str, S
             disks.map(|(key, disk)| (key, quoted(&host.disks[disk].name))).collect()
         }
         MountSource::Tmpfs => Vec::new(),
-        MountSource::Nfs { server, export, link } => {
-            let server = &machine.hosts[server];
-            let export = format!("{}:{}", server.name, server.mounts[export].path);
+        MountSource::Nfs { server, export: at, link } => {
             let link = link.map(|link| ("link", quoted(&machine.links[link].name)));
-            [Some(("nfs", quoted(&export))), link].into_iter().flatten().collect()
+            [Some(("nfs", export(server, at))), link].into_iter().flatten().collect()
+        }
+        MountSource::Striped(Striped { ref servers, metadata }) => {
+            let each: Vec<String> = servers.iter().map(|server| export(server.host, server.mount)).collect();
+            let metadata = export(metadata.host, metadata.mount);
+            vec![("striped", format!("[{}]", each.join(", "))), ("metadata", metadata)]
         }
     }
 }
@@ -252,8 +259,9 @@ mod tests {
     use super::*;
     use crate::keys::table;
     use crate::machine::{
-        Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Link, LinkParameters, Memory,
-        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, Switch, WriteCache, WriteMode,
+        Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Layout, Link, LinkParameters, Memory,
+        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, StripeServer, Switch, WriteCache,
+        WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
@@ -482,10 +490,14 @@ latency = "20000 ns"
             journal_device: None,
             delalloc: true,
             options: None,
+            layout: None,
             export: Export::Sync,
             cost: MountCost::default(),
         };
-        vec![Mount { path: "/data".into(), file_system, size: None, options: None, ..mount }, tmpfs]
+        vec![
+            Mount { path: "/data".into(), file_system, size: None, options: None, layout: None, ..mount },
+            tmpfs,
+        ]
     }
 
     prop_compose! {
@@ -525,7 +537,7 @@ latency = "20000 ns"
 
     proptest! {
         #[test]
-        fn any_machine_is_read_back_as_it_was(host in hosts(), other in hosts(), rate in rates(), latency in 0_u64..1 << 50, parameters in any_of::<LinkParameters>(), shape in shapes()) {
+        fn any_machine_is_read_back_as_it_was(host in hosts(), other in hosts(), rate in rates(), latency in 0_u64..1 << 50, parameters in any_of::<LinkParameters>(), layout in any_of::<Layout>(), shape in shapes()) {
             let alone = Machine { hosts: vec![host.clone()], ..Machine::default() };
             prop_assert_eq!(read_back(&alone), alone);
             let mtu = parameters.mtu.map(|mtu| Bytes(mtu.0 + 100));
@@ -533,8 +545,14 @@ latency = "20000 ns"
             let link = Link { name: "lan".into(), between: Some((0, 1)), parameters };
             let mut both = Machine { hosts: vec![host, Host { name: "server".into(), ..other }], links: vec![link], ..Machine::default() };
             let source = MountSource::Nfs { server: 1, export: 0, link: Some(0) };
-            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, options: None, export: Export::Sync, cost: MountCost::default() });
+            both.hosts[0].mounts.push(Mount { path: "/".into(), source, write_mode: WriteMode::Through, file_system: FileSystem::default(), page_insert: None, size: None, journal: None, journal_device: None, delalloc: true, options: None, layout: None, export: Export::Sync, cost: MountCost::default() });
             prop_assert_eq!(read_back(&both), both.clone());
+            let server = StripeServer { host: 1, mount: 0, link: Some(0) };
+            let mount = both.hosts[0].mounts.last_mut().expect("there is one");
+            mount.source = MountSource::Striped(Striped { servers: vec![server], metadata: server });
+            mount.layout = Some(Layout { stripe_count: layout.stripe_count.map(|_| 1), ..layout });
+            prop_assert_eq!(read_back(&both), both.clone());
+            both.hosts[0].mounts.last_mut().expect("there is one").layout = None;
             both.switches = vec![Switch { name: "core".into(), rate: None }, Switch { name: "edge".into(), rate: Some(rate) }];
             both.links.push(Link { name: "up".into(), between: Some((3, 2)), parameters });
             both.links.push(Link { name: "part".into(), between: None, parameters });

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from pagecast.comparison import outcome
+from pagecast.comparison.shapes import Shape, shapes_json
 from pagecast.studies.ext3.published import Figure
-from pagecast.studies.ext3.shapes import Rates, Shape
+from pagecast.studies.ext3.shapes import Rates
 
 __all__ = ["Ext3Outcome", "Reported"]
 
@@ -52,10 +53,7 @@ class Ext3Outcome(outcome.Outcome):
                 }
                 for one in self.tables
             ],
-            "shapes": [
-                {"claim": one.claim, "figures": one.figures, "found": one.found, "holds": one.holds}
-                for one in self.shapes
-            ],
+            "shapes": shapes_json(self.shapes),
             "curves": [
                 {
                     "curve": name,

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from pagecast.comparison.outcome import Presentation
+from pagecast.comparison.shapes import shapes_table
 from pagecast.report.document import Report, Section, Table
 from pagecast.report.svg import drawn
 from pagecast.studies.ext3.conclusion import conclusion
 from pagecast.studies.ext3.figures import draw
 from pagecast.studies.ext3.outcome import Ext3Outcome
-from pagecast.studies.ext3.results import figures_table, modes_table, parameters_table, shapes_table
+from pagecast.studies.ext3.results import figures_table, modes_table, parameters_table
 from pagecast.studies.skeleton import report
 
 __all__ = ["PRESENTATION"]
@@ -52,7 +53,7 @@ def _sections(outcome: Ext3Outcome) -> Iterator[Section]:
         yield Section("Tables 5 to 12", tables=list(_tables(outcome)))
     if outcome.shapes:
         curves = drawn("Curves", lambda: draw(outcome), CAPTION, name="figure-curves")
-        yield Section("Figures", figures=curves, tables=[shapes_table(outcome)])
+        yield Section("Figures", figures=curves, tables=[shapes_table(outcome.shapes)])
 
 
 def _tables(outcome: Ext3Outcome) -> Iterator[Table]:
@@ -66,7 +67,7 @@ def _printed(outcome: Ext3Outcome) -> Iterator[Table]:
     if outcome.tables:
         yield from _tables(outcome)
     if outcome.shapes:
-        yield shapes_table(outcome)
+        yield shapes_table(outcome.shapes)
 
 
 PRESENTATION: Final = Presentation(

@@ -8,7 +8,7 @@ from pagecast.report.document import Table
 from pagecast.studies.ext3.outcome import Ext3Outcome
 from pagecast.studies.ext3.published import RANDOM, Figure
 
-__all__ = ["figures_table", "modes_table", "parameters_table", "shapes_table"]
+__all__ = ["figures_table", "modes_table", "parameters_table"]
 
 
 def figures_table(outcome: Ext3Outcome) -> Table:
@@ -90,14 +90,4 @@ def modes_table(outcome: Ext3Outcome) -> Table:
         ],
         text_columns=1,
         note="No ratio is judged: two of the three rows fix a key.",
-    )
-
-
-def shapes_table(outcome: Ext3Outcome) -> Table:
-    """Make the table of claims on the figures."""
-    return Table(
-        title="The shape of the figures",
-        columns=("claim", "figures", "forecast", "holds"),
-        rows=[(one.claim, one.figures, one.found, "yes" if one.holds else "no") for one in outcome.shapes],
-        text_columns=4,
     )

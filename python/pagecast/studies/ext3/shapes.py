@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-__all__ = ["BLOCKS_KIB", "CURVES", "GRID", "L2_KIB", "MIB", "Curve", "Rates", "Shape", "drop_off", "judge"]
+from pagecast.comparison.shapes import Shape
+
+__all__ = ["BLOCKS_KIB", "CURVES", "GRID", "L2_KIB", "MIB", "Curve", "Rates", "drop_off", "judge"]
 
 MIB: Final = 1024
 
@@ -47,16 +49,6 @@ class Curve:
     name: str
     points: tuple[tuple[int, int], ...]
     overrides: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A claim on curves: what came out, and whether it holds."""
-
-    claim: str
-    figures: str
-    found: str
-    holds: bool
 
 
 Rates = dict[tuple[int, int], dict[str, float]]

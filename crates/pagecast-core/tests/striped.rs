@@ -1,0 +1,252 @@
+//! Files in strips on several servers: what every such file system shows, whatever its constants.
+//!
+//! Clients and servers are on one switch. A disk moves 50 MB/s, a link 100 MB/s each way, a thread copies 1 GB/s.
+
+use crate::common::{Case, MB, Run, on};
+
+/// So many clients with the mount "/pvfs" on so many servers; `layout` has keys of the mount.
+fn cluster(clients: usize, servers: usize, layout: &str) -> Case {
+    let memory = r#"memory = { size = "4 GB", read = "10 GB/s", write = "10 GB/s", cost = { copy_read = "1 GB/s", copy_write = "1 GB/s" } }"#;
+    let names: Vec<String> = (0..servers).map(|at| format!("\"io{at}:/data\"")).collect();
+    let mut text = "network = { topology = 'star', rate = '100 MB/s', latency = '50 us' }\n".to_owned();
+    for at in 0..clients {
+        let mount = format!("{{ striped = [{}], {layout} }}", names.join(", "));
+        text += &format!("[host.c{at}]\ncores = 2\n{memory}\nmount.\"/pvfs\" = {mount}\n");
+    }
+    for at in 0..servers {
+        let disk = "disk.hdd = { size = '100 GB', read = '50 MB/s', write = '50 MB/s' }";
+        text += &format!("[host.io{at}]\ncores = 2\n{memory}\n{disk}\nmount.\"/data\".disk = 'hdd'\n");
+    }
+    on(&text)
+}
+
+/// Each client reads a file of its own.
+fn readers(clients: usize, servers: usize, size: &str) -> Case {
+    (0..clients).fold(cluster(clients, servers, ""), |case, at| {
+        let case = case.keys(&format!("[[file]]\npath = '/pvfs/f{at}'\nsize = '{size}'\nhost = 'c{at}'"));
+        case.process_with(
+            &format!("p{at}"),
+            &format!("host = 'c{at}'"),
+            &[&format!("read = '/pvfs/f{at}', call = '1 MB'")],
+        )
+    })
+}
+
+/// Each client writes a file of its own in blocks, and makes it durable.
+fn writers(clients: usize, servers: usize, size: &str, block: &str) -> Case {
+    (0..clients).fold(cluster(clients, servers, ""), |case, at| {
+        let write = format!("write = '/pvfs/f{at}', size = '{size}', call = '{block}'");
+        case.process_with(
+            &format!("p{at}"),
+            &format!("host = 'c{at}'"),
+            &[&write, &format!("fsync = '/pvfs/f{at}'")],
+        )
+    })
+}
+
+/// The part of an operation that is largest.
+fn longest(run: &Run, process: &str, index: u32) -> &'static str {
+    let parts = run.parts(process, index);
+    parts.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).expect("it took time").0
+}
+
+fn write_of(size: &str) -> Vec<String> {
+    vec![format!("write = '/pvfs/f', size = '{size}'"), "fsync = '/pvfs/f'".to_owned()]
+}
+
+fn one_writer(case: Case, size: &str) -> Case {
+    let operations = write_of(size);
+    case.process("p", &operations.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn each_server_has_its_share_of_the_bytes() {
+    for model in ["kernel", "no-cache", "endless-cache", "wrench"] {
+        let layout = "layout = { strip_size = '1 MB' }";
+        let run = one_writer(cluster(1, 3, layout), "10500 kB").run(model);
+        let shares = [4 * MB, 3_500_000, 3 * MB];
+        for (at, share) in shares.into_iter().enumerate() {
+            assert_eq!(run.file(&format!("/data/.striped/f.{at}")).0, share, "{model}");
+        }
+        assert_eq!(run.file("/pvfs/f").0, 10_500_000, "{model}");
+        let read = cluster(1, 3, layout).file("/pvfs/f", "10500 kB").process("p", &["read = '/pvfs/f'"]);
+        let (cached, from_disk) = read.run(model).sources("p", 0);
+        assert_eq!(cached + from_disk, 10_500_000, "{model}");
+    }
+}
+
+#[test]
+fn what_a_model_does_not_know_is_refused() {
+    let error = one_writer(cluster(1, 3, ""), "10 MB").error("cawl");
+    insta::assert_snapshot!(error, @"test.toml:26: process `p` does a fsync at 100.797 ms, and model `cawl` knows no write-back that a process asks for; ask model `kernel`, or open the file with O_SYNC");
+    let mapped = cluster(1, 3, "").file("/pvfs/f", "1 MB").process("p", &["mmap_read = '/pvfs/f'"]);
+    insta::assert_snapshot!(mapped.error("kernel"), @"test.toml:29: process `p` does a mmap_read at the start, and model `kernel` does not know how a file of a striped mount is mapped; use `read`, `write` and `fsync`");
+}
+
+#[test]
+fn four_disks_are_four_times_as_fast_as_one() {
+    let rate = |servers| {
+        1600.0 / readers(1, servers, "1600 MB").set("network.rate=10 GB/s").run("kernel").seconds("p0", 0)
+    };
+    let [one, four] = [1, 4].map(rate);
+    assert!((one - 50.0).abs() < 2.5, "the rate of the disk: {one} MB/s");
+    assert!((four / one - 4.0).abs() < 0.2, "{} times", four / one);
+}
+
+#[test]
+fn a_slow_server_is_waited_for_and_named() {
+    let run = readers(1, 4, "400 MB").set("host.io2.disk.hdd.read=5 MB/s").run("kernel");
+    assert!((run.seconds("p0", 0) - 20.0).abs() < 0.2, "a quarter of the bytes at 5 MB/s");
+    assert_eq!(longest(&run, "p0", 0), "device_read");
+}
+
+#[test]
+fn a_link_at_a_tenth_of_its_rate_is_waited_for_and_named() {
+    let fast = readers(1, 4, "400 MB").run("kernel");
+    assert!((fast.seconds("p0", 0) - 4.0).abs() < 0.3, "the client's link is the limit");
+    let slow = readers(1, 4, "400 MB").set("host.c0.nic.rate=10 MB/s").run("kernel");
+    assert!((slow.seconds("p0", 0) - 40.0).abs() < 0.5);
+    assert_eq!([longest(&fast, "p0", 0), longest(&slow, "p0", 0)], ["network"; 2]);
+    let server = readers(1, 4, "400 MB").set("host.io1.nic.rate=10 MB/s").run("kernel");
+    assert!((server.seconds("p0", 0) - 10.0).abs() < 0.5, "a quarter of the bytes at 10 MB/s");
+}
+
+#[test]
+fn equal_clients_take_equal_times() {
+    let run = readers(4, 4, "100 MB").run("kernel");
+    let all: Vec<f64> = (0..4).map(|at| run.seconds(&format!("p{at}"), 0)).collect();
+    let (least, most) =
+        (all.iter().copied().fold(f64::MAX, f64::min), all.iter().copied().fold(0.0, f64::max));
+    assert!(most / least < 1.01, "{all:?}");
+}
+
+#[test]
+fn more_clients_than_servers_get_less_each() {
+    let slowest = |clients| {
+        let run = readers(clients, 4, "100 MB").run("kernel");
+        (0..clients).map(|at| run.seconds(&format!("p{at}"), 0)).fold(0.0, f64::max)
+    };
+    let [few, many, more] = [2, 4, 8].map(slowest);
+    assert!(many / few > 1.5 && more / many > 1.8, "{few} s, {many} s, {more} s");
+}
+
+#[test]
+fn the_order_of_independent_clients_does_not_matter() {
+    let client = |case: Case, at: usize| {
+        let write = format!("write = '/pvfs/f{at}', size = '{} MB', call = '1 MB'", 10 + at);
+        case.process_with(&format!("p{at}"), &format!("host = 'c{at}'\nstart = '{at} s'"), &[&write])
+    };
+    let there = [0, 1, 2].into_iter().fold(cluster(3, 4, ""), client).run("kernel");
+    let back = [2, 1, 0].into_iter().fold(cluster(3, 4, ""), client).run("kernel");
+    for process in ["p0", "p1", "p2"] {
+        assert_eq!(there.seconds(process, 0), back.seconds(process, 0), "{process}");
+    }
+}
+
+#[test]
+fn the_rate_of_reads_does_not_depend_on_the_size_of_the_file() {
+    let rate =
+        |megabytes: f64| megabytes / readers(1, 4, &format!("{megabytes} MB")).run("kernel").seconds("p0", 0);
+    let [short, long] = [64.0, 1024.0].map(rate);
+    assert!((short / long - 1.0).abs() < 0.05, "{short} and {long} MB/s");
+}
+
+#[test]
+fn small_blocks_pay_for_each_request() {
+    let seconds = |block| writers(1, 4, "32 MiB", block).run("kernel").seconds("p0", 0);
+    let [small, middle, large] = ["8 KiB", "64 KiB", "1 MiB"].map(seconds);
+    assert!(small > 2.0 * middle && middle > 1.4 * large, "{small} s, {middle} s, {large} s");
+}
+
+#[test]
+fn few_bytes_go_with_the_request_and_more_wait_for_its_answer() {
+    let seconds = |small| {
+        let case = writers(1, 1, "1 MB", "16 KiB");
+        case.set(&format!("host.c0.mount./pvfs.layout.small_io={small}")).run("kernel").seconds("p0", 0)
+    };
+    let calls = f64::from(1_000_000_u32.div_ceil(16 << 10));
+    // Each way has two links of 50 us, and headers take 200 bytes of each.
+    let round_trip = 2.0 * (2.0 * 50e-6 + 200.0 / 100e6);
+    let apart = seconds("0 B") - seconds("16 KiB");
+    assert!((apart - calls * round_trip).abs() < 1e-6, "{apart} s");
+}
+
+#[test]
+fn a_buffer_moves_while_another_is_written() {
+    let write = |buffers: u32| {
+        let case = cluster(1, 1, &format!("layout.flow_buffers = {buffers}"));
+        case.process("p", &["write = '/pvfs/f', size = '64 MB'"]).run("kernel").seconds("p", 0)
+    };
+    let [one, eight] = [1, 8].map(write);
+    assert!(one > 1.1 * eight, "{one} s and {eight} s");
+}
+
+#[test]
+fn names_cost_a_round_trip_and_a_new_file_one_more_to_all_servers() {
+    let operations = [
+        "open = '/pvfs/f', create = true",
+        "stat = '/pvfs/f'",
+        "write = '/pvfs/f', size = '1 MB'",
+        "unlink = '/pvfs/f'",
+    ];
+    let run = cluster(1, 4, "").process("p", &operations).run("kernel");
+    let round_trip = 2.0 * (2.0 * 50e-6 + 200.0 / 100e6);
+    let near = |index, expected: f64| {
+        let seconds = run.seconds("p", index);
+        assert!((seconds - expected).abs() < 20e-6, "{index}: {seconds} s instead of {expected}");
+    };
+    near(1, round_trip);
+    near(0, 2.0 * round_trip);
+    near(3, 2.0 * round_trip);
+    assert_eq!(run.parts("p", 1).len(), 1);
+}
+
+#[test]
+fn a_removed_file_leaves_the_caches_of_its_servers() {
+    let run = cluster(1, 2, "")
+        .process("p", &["write = '/pvfs/f', size = '10 MB'", "unlink = '/pvfs/f'"])
+        .run("kernel");
+    assert!(run.files.cached.iter().all(|&cached| cached == 0));
+}
+
+#[test]
+fn the_bytes_take_room_of_their_servers() {
+    let full = cluster(1, 2, "")
+        .set("host.io1.disk.hdd.size=100 MB")
+        .process("p", &["write = '/pvfs/f', size = '300 MB'"]);
+    insta::assert_snapshot!(full.error("kernel"), @"test.toml:20: process `p` needs 149.99 MB on disk `hdd` of host `io1`, which has 100 MB and 0 B in use; make the disk larger or the files smaller");
+}
+
+#[test]
+fn a_file_is_on_as_many_servers_as_its_layout_says() {
+    let operations = ["write = '/pvfs/a', size = '10 MB'", "write = '/pvfs/b', size = '10 MB'"];
+    let run = cluster(1, 4, "layout.stripe_count = 1").process("p", &operations).run("kernel");
+    assert_eq!(run.file("/data/.striped/a.0").0, 10 * MB);
+    assert_eq!(run.file("/data/.striped/b.0").0, 10 * MB);
+    let row = |path: &str| {
+        let table = &run.files;
+        (0..table.time.len())
+            .find(|&row| &*run.paths[table.path[row] as usize] == path)
+            .map(|row| table.host[row])
+    };
+    assert_ne!(
+        row("/data/.striped/a.0"),
+        row("/data/.striped/b.0"),
+        "files of other names begin at other servers"
+    );
+}
+
+/// Found by the fuzz: the memory was taken for nobody, and its time ended as a write of the flusher.
+#[test]
+fn a_read_into_new_memory_takes_the_time_of_its_pages() {
+    let read = |buffer: &str| {
+        let case = cluster(1, 2, "").set("host.c0.memory.cost.fault_huge=100 us").file("/pvfs/f", "8 MiB");
+        let read = format!("read = '/pvfs/f', buffer = '{buffer}'");
+        case.process("p", &[&read, "free = 'all'", "alloc = '8 MiB'"]).run("kernel")
+    };
+    let [reused, fresh] = ["reused", "fresh"].map(read);
+    let apart = fresh.seconds("p", 0) - reused.seconds("p", 0);
+    assert!(apart > 0.0 && (apart - fresh.seconds("p", 2)).abs() < 1e-9, "{apart} s");
+    let all: f64 = fresh.parts("p", 0).iter().map(|part| part.1).sum();
+    assert!((all - fresh.seconds("p", 0)).abs() < 1e-9);
+}

@@ -1,0 +1,77 @@
+"""The cluster of the study and its programs: each client writes a file of its own and reads it again."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from pagecast.api import Scenario, simulate
+from pagecast.workloads import as_toml
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["SERVERS", "case", "rates", "run"]
+
+SERVERS: Final = 4
+"""Section 6.2."""
+
+ARRAY: Final = 'size = "587.2 GB"\nraid = { level = "5", disks = 5, chunk = "64 KiB" }\n'
+"""Table 3 and section 3.3.1: five disks as RAID 5. The chunk is not printed; ours."""
+
+NETWORK: Final = 'network = { topology = "star", transport = "1gbe", latency = "50 us" }\n'
+"""Section 6.3: TCP over Gigabit Ethernet, MTU 1500, no switches. The wire delay is not printed; ours."""
+
+STRIP: Final = 'layout = { strip_size = "64 KiB" }\n'
+"""Section 6.3.1: the stripe depth."""
+
+
+def case(clients: int, file_kib: int, block_kib: int) -> str:
+    """Give a program in which clients together write a file each, end with an fsync, and then read it.
+
+    The fsync is enforced (section 4.2).
+    """
+    writers = ", ".join(f'"w{at}"' for at in range(clients))
+    block = f'size = "{file_kib} KiB", call = "{min(block_kib, file_kib)} KiB"'
+    text = ""
+    for at in range(clients):
+        path = f"/pvfs/f{at}"
+        write = (
+            f'{{ open = "{path}", create = true }}, {{ write = "{path}", {block} }}, {{ fsync = "{path}" }}'
+        )
+        read = f'{{ open = "{path}" }}, {{ read = "{path}", {block} }}'
+        text += f'[[process]]\nname = "w{at}"\nhost = "c{at}"\ndo = [ {write} ]\n'
+        text += f'[[process]]\nname = "r{at}"\nhost = "c{at}"\nafter = [ {writers} ]\ndo = [ {read} ]\n'
+    return text
+
+
+def cluster(machine: str, clients: int) -> str:
+    """Give the machines of the study: clients and I/O servers are of one kind."""
+    servers = ", ".join(f'"io{at}:/"' for at in range(SERVERS))
+    text = NETWORK
+    for at in range(clients):
+        text += f"[host.c{at}]\nfrom = {as_toml(machine)}\n"
+        text += f'[host.c{at}.mount."/pvfs"]\nstriped = [ {servers} ]\n{STRIP}'
+    for at in range(SERVERS):
+        text += f"[host.io{at}]\nfrom = {as_toml(machine)}\n[host.io{at}.disk.sda]\n{ARRAY}"
+    return text
+
+
+def rates(result: "Result", clients: int, file_kib: int) -> dict[str, list[float]]:
+    """Give the throughput of each client in KiB/s, "write" and "read".
+
+    iozone opens its file before it starts its clock.
+    """
+    columns = (result.operations[name] for name in ("process", "operation", "duration_s"))
+    rows = list(zip(*columns, strict=True))
+
+    def of(process: str) -> float:
+        return file_kib / sum(float(time) for name, what, time in rows if name == process and what != "open")
+
+    return {
+        way: [of(f"{letter}{at}") for at in range(clients)] for way, letter in (("write", "w"), ("read", "r"))
+    }
+
+
+def run(case: str, *, clients: int, model: str, machine: str, overrides: Sequence[str]) -> "Result":
+    """Simulate a program on the cluster under a model."""
+    scenario = Scenario.from_toml(f"{cluster(machine, clients)}{case}", origin="pvfs", set=overrides)
+    return simulate(scenario, model=model)

@@ -1,0 +1,70 @@
+"""`pagecast plan stripe`: throughput over strip size and servers, and its knee."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from pagecast.cli import cli
+from pagecast.errors import ScenarioError
+from pagecast.striping import StripePlan, StripePoint, plan_stripe
+
+MEMORY = 'memory = { size = "2 GiB", read = "10 GB/s", write = "10 GB/s" }'
+SERVERS = ("io1", "io2", "io3")
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    """One client reads 300 MB from three servers, whose disks are slower than its link."""
+    text = 'network = { topology = "star", rate = "150 MB/s", latency = "20 us" }\n'
+    striped = ", ".join(f'"{name}:/data"' for name in SERVERS)
+    text += f'[host.client]\ncores = 2\n{MEMORY}\nmount."/pvfs".striped = [{striped}]\n'
+    for name in SERVERS:
+        text += f'[host.{name}]\ncores = 2\n{MEMORY}\nmount."/data".disk = "hdd"\n'
+        text += 'disk.hdd = { size = "1 TB", read = "75 MB/s", write = "75 MB/s" }\n'
+    text += '[[file]]\npath = "/pvfs/f"\nsize = "300 MB"\n'
+    text += '[[process]]\nname = "p"\ndo = [ { read = "/pvfs/f" } ]\n'
+    path = tmp_path / "scenario.toml"
+    path.write_text(text)
+    return path
+
+
+def test_servers_help_up_to_the_link_of_the_client(scenario):
+    plan = plan_stripe(scenario, strip_bytes=[1 << 20], servers=[1, 2, 3])
+    one, two, three = (point.bytes_per_s for point in plan.points)
+    assert one == pytest.approx(75e6, rel=0.1)
+    assert two == pytest.approx(2 * one, rel=0.15)
+    assert three == pytest.approx(150e6, rel=0.1)
+
+
+def test_the_knee_is_the_fewest_servers_that_are_nearly_as_fast_as_any():
+    points = [StripePoint(64, count, rate) for count, rate in ((1, 50.0), (2, 96.0), (4, 100.0))]
+    assert StripePlan("kernel", tuple(points)).knee(64) == 2
+
+
+def test_by_default_the_number_of_servers_doubles_up_to_all(scenario):
+    plan = plan_stripe(scenario, strip_bytes=[65_536, 1 << 20])
+    assert [(point.strip_bytes, point.servers) for point in plan.points] == [
+        (strip, count) for strip in (65_536, 1 << 20) for count in (1, 2, 3)
+    ]
+
+
+def test_a_scenario_without_striped_mounts_and_too_many_servers_are_refused(scenario, tmp_path):
+    with pytest.raises(ScenarioError, match="has only 3"):
+        plan_stripe(scenario, strip_bytes=[1 << 20], servers=[4])
+    local = tmp_path / "local.toml"
+    local.write_text(
+        f'[machine]\ncores = 1\n{MEMORY}\n[[process]]\nname = "p"\ndo = [ {{ sleep = "1 s" }} ]\n'
+    )
+    with pytest.raises(ScenarioError, match="has no striped mount"):
+        plan_stripe(local, strip_bytes=[1 << 20])
+
+
+def test_the_command_prints_a_table_or_json(scenario):
+    asked = ["plan", "stripe", str(scenario), "--strip", "1MiB", "--model", "kernel"]
+    table = CliRunner().invoke(cli, asked)
+    assert table.exit_code == 0
+    assert "1 MiB" in table.output
+    assert "*" in table.output
+    document = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).output)
+    assert sum(point["is_knee"] for point in document["points"]) == 1
