@@ -383,10 +383,48 @@ fn what_a_client_keeps_of_a_remote_file_does_not_wait_for_its_dirty_pages() {
     assert_eq!(run.file("/data/g").2, 300 * MB, "more than the limit");
 }
 
-/// How often a client has made a call of each kind: READ, WRITE, COMMIT, GETATTR.
+/// How often a client has made a call of a kind.
+fn count(run: &Run, kind: &str) -> usize {
+    run.all_events().iter().filter(|event| event.1 == kind).count()
+}
+
+/// How often it has made a READ, a WRITE, a COMMIT, and an open: of a new file or another.
 fn calls(run: &Run) -> [usize; 4] {
-    ["nfs read", "nfs write", "nfs commit", "nfs getattr"]
-        .map(|kind| run.all_events().iter().filter(|event| event.1 == kind).count())
+    let [read, write, commit, new, other] =
+        ["nfs read", "nfs write", "nfs commit", "nfs create", "nfs getattr"].map(|kind| count(run, kind));
+    [read, write, commit, new + other]
+}
+
+#[test]
+fn a_close_of_version_4_asks_the_server() {
+    let seconds = |version: &str| {
+        let operations = ["open = '/remote/g', create = true", "close = '/remote/g'"];
+        let run = on(HOSTS)
+            .set(&format!("host.client.mount.\"/remote\".options.vers='{version}'"))
+            .set("host.server.nfsd.call=1 ms")
+            .process("p", &operations)
+            .run("kernel");
+        assert_eq!(count(&run, "nfs close"), usize::from(version != "3"), "{version}");
+        run.seconds("p", 1)
+    };
+    assert_eq!(seconds("3"), 0.0);
+    assert!((seconds("4.2") - 1e-3).abs() < 1e-5, "a call of a millisecond");
+}
+
+/// A server answers when the name of a new file is in its journal.
+#[test]
+fn a_new_file_is_durable_before_its_open_ends() {
+    let seconds = |export: &str| {
+        on(HOSTS)
+            .set(&format!("host.server.mount.\"/export\".export={export}"))
+            .set("host.server.mount.\"/export\".journal={}")
+            .set("host.server.kernel.version=6.12")
+            .process("p", &["open = '/remote/g', create = true", "open = '/remote/g'"])
+            .run("kernel")
+            .seconds("p", 0)
+    };
+    let log = 6.0 * 4096.0 / 100e6;
+    assert!((seconds("sync") - seconds("async") - log).abs() < 0.5 * log, "{} s", seconds("sync"));
 }
 
 /// A WRITE that is all of a call is durable at once; several are followed by a COMMIT (`fs/nfs/direct.c`).

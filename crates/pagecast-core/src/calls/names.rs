@@ -51,6 +51,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let begun = self.open_size(file, truncate)?;
         Ok(match begun.wants {
             Wants::Nothing if is_new && self.is_striped(file) => Begun::on_servers(file, Procedure::Create),
+            Wants::Nothing if is_new && self.asks_server(file) => {
+                Begun::on(file, Call::Name { file: self.view(file), change: NameChange::Create })
+            }
             Wants::Nothing if self.asks_server(file) => {
                 Begun::on(file, Call::Open { file: self.view(file), is_stat: false })
             }

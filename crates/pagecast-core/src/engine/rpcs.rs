@@ -139,13 +139,20 @@ impl<N: Network> Engine<'_, N> {
         thread: u32,
         outcome: Outcome,
     ) -> Result<(), SimulationError> {
+        let call = self.rpcs.services[server as usize].threads[thread as usize].expect("it has a call");
+        let under_way = self.rpcs.calls.get_mut(call);
+        let rpc = under_way.rpc;
+        if std::mem::take(&mut under_way.commits)
+            && let Some(call) = self.commit_of_name(server, &rpc)
+        {
+            return self.request(server, &Request { operation: OperationId(THREAD | thread), call });
+        }
         let (now, service) = (self.now, &mut self.rpcs.services[server as usize]);
-        let call = service.threads[thread as usize].take().expect("it has a call");
         let next = service.waiting.pop_front();
         service.threads[thread as usize] = next;
         let under_way = self.rpcs.calls.get_mut(call);
         (under_way.replied, under_way.outcome) = (now, outcome);
-        let (rpc, under_way) = (under_way.rpc, *under_way);
+        let under_way = *under_way;
         match under_way.payload {
             Some(_) => self.lengthen_datafile(&rpc),
             None => self.note_change_of_inode(&rpc),
@@ -155,6 +162,14 @@ impl<N: Network> Engine<'_, N> {
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
         next.map_or(Ok(()), |_| self.take_call(server, thread))
+    }
+
+    /// The call by which a server makes a new name durable before it answers, unless it exports with `async`
+    /// (`fs/nfsd/vfs.c: nfsd_create_setattr`, `fs/nfsd/vfs.h: commit_metadata`).
+    fn commit_of_name(&self, server: u32, rpc: &Rpc) -> Option<Call> {
+        let file = self.view_of_server(rpc);
+        let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
+        (mount.export == Export::Sync).then_some(Call::Fsync { file, durable: Integrity::File })
     }
 
     /// Drops what a READ or a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its

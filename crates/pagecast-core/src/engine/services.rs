@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::connections::ConnectionId;
 use super::slab::Slab;
-use crate::policy::{FileId, OperationId, Outcome, Rpc};
+use crate::policy::{FileId, OperationId, Outcome, Procedure, Rpc};
 use crate::units::Nanos;
 
 /// The bit of the operations of a server's threads.
@@ -32,6 +32,8 @@ pub(super) struct UnderWay {
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
+    /// True if a name that it makes is still to be made durable.
+    pub commits: bool,
     /// What it took of the server's policy.
     pub outcome: Outcome,
 }
@@ -39,8 +41,9 @@ pub(super) struct UnderWay {
 impl UnderWay {
     /// A call that a client sends now.
     pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
+        let commits = rpc.procedure == Procedure::Create && payload.is_none();
         let outcome = Outcome::default();
-        Self { client, rpc, server, payload, sent: now, arrived: now, replied: now, outcome }
+        Self { client, rpc, server, payload, sent: now, arrived: now, replied: now, commits, outcome }
     }
 }
 

@@ -39,7 +39,7 @@ use crate::policy::kernel::nfs::inode::Written;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{ksys_sync, make_durable, step_sync};
-use crate::policy::kernel::sync::nfs::{invalidate_mapping, nfs_file_flush, nfs_open, step_getattr};
+use crate::policy::kernel::sync::nfs::{invalidate_mapping, nfs_file_flush, nfs_open, step_ask};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
@@ -47,7 +47,9 @@ use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{Actions, Behind, Call, DeviceId, Integrity, OperationId, Outcome, Reply, Request};
+use crate::policy::{
+    Actions, Behind, Call, DeviceId, Integrity, NameChange, OperationId, Outcome, Procedure, Reply, Request,
+};
 use crate::result::{Part, Parts};
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
@@ -423,9 +425,12 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::Truncate { file, size } => truncate(cx, request, file, size, false),
         Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
+        Call::Name { file, change: NameChange::Create } if cx.config.nfs_options_of(&file).is_some() => {
+            nfs_open(cx, request.operation, file, Procedure::Create);
+        }
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
         Call::Open { file, .. } if cx.config.nfs_options_of(&file).is_some() => {
-            nfs_open(cx, request.operation, file)
+            nfs_open(cx, request.operation, file, Procedure::Getattr);
         }
         Call::Open { file, is_stat } => open_file(cx, request.operation, file, is_stat),
         Call::Close { file } => nfs_file_flush(cx, request.operation, file),
@@ -499,7 +504,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
         Kind::Name { .. } => step_name(cx, operation),
-        Kind::Getattr => step_getattr(cx, operation),
+        Kind::Ask(_) => step_ask(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
             step_plain(cx, operation)

@@ -24,8 +24,8 @@ pub enum Purpose {
     Write { id: RequestId, pass: u64, is_stable: bool },
     /// Pages that are to be durable.
     Commit(Vec<Written>),
-    /// The attributes of a file, for an operation.
-    Getattr(OperationId),
+    /// The attributes of a file, which may be new, for an operation.
+    Ask(OperationId),
     /// The end of an operation that closes.
     Close(OperationId),
 }
@@ -148,9 +148,9 @@ impl Client {
         !is_stable
     }
 
-    /// Asks for the attributes of a file for an operation.
-    pub fn getattr(&mut self, operation: OperationId, file: FileId, out: &mut Actions) {
-        self.call((operation, file), Procedure::Getattr, Purpose::Getattr(operation), out);
+    /// Asks for the attributes of a file for an operation, or makes it.
+    pub fn ask(&mut self, operation: OperationId, file: FileId, procedure: Procedure, out: &mut Actions) {
+        self.call((operation, file), procedure, Purpose::Ask(operation), out);
     }
 
     /// Closes a file for an operation.
@@ -254,7 +254,7 @@ impl Client {
                 let waiters = inode.committed();
                 Ended::Committed { file, pages, waiters }
             }
-            Purpose::Getattr(operation) => {
+            Purpose::Ask(operation) => {
                 let inode = self.inodes.entry(file).or_default();
                 let is_changed = std::mem::replace(&mut inode.change, reply.change) != reply.change;
                 Ended::Attributes { operation, file, is_changed }
@@ -272,7 +272,8 @@ fn told(procedure: &Procedure) -> Event {
         Procedure::Commit => ("nfs commit", Bytes::ZERO),
         Procedure::Getattr => ("nfs getattr", Bytes::ZERO),
         Procedure::Close => ("nfs close", Bytes::ZERO),
-        Procedure::Create | Procedure::Remove | Procedure::Setattr { .. } => {
+        Procedure::Create => ("nfs create", Bytes::ZERO),
+        Procedure::Remove | Procedure::Setattr { .. } => {
             unreachable!("a client of NFS sends none of these here")
         }
     };

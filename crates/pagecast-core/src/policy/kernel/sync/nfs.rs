@@ -12,19 +12,20 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::sync::fsync::wait_for_files;
 use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{FileId, FileView, OperationId, Outcome};
+use crate::policy::{FileId, FileView, OperationId, Outcome, Procedure};
 use crate::result::Part;
 use crate::units::Bytes;
 
-/// Opens a file, or looks at it.
-pub fn nfs_open(cx: &mut Context<'_>, operation: OperationId, file: FileView) {
+/// Opens a file, which it may make, or looks at it.
+pub fn nfs_open(cx: &mut Context<'_>, operation: OperationId, file: FileView, procedure: Procedure) {
     let nothing = (0, Bytes::ZERO, Bytes::ZERO);
-    cx.tasks.insert(operation, Task::new(Kind::Getattr, Some(file), nothing, cx.now));
+    cx.tasks.insert(operation, Task::new(Kind::Ask(procedure), Some(file), nothing, cx.now));
 }
 
-/// Asks for the attributes of a file and waits.
-pub fn step_getattr(cx: &mut Context<'_>, operation: OperationId) -> Next {
+/// Asks the server about a file and waits.
+pub fn step_ask(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
+    let Kind::Ask(procedure) = task.kind else { unreachable!("only these ask") };
     let file = *task.file();
     if task.stage == Stage::Durable {
         let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceRead, cx.now - task.since);
@@ -32,7 +33,10 @@ pub fn step_getattr(cx: &mut Context<'_>, operation: OperationId) -> Next {
         return Next::Done;
     }
     (task.stage, task.since) = (Stage::Durable, cx.now);
-    cx.nfs.get_mut(file.device).expect("the file is another host's").getattr(operation, file.id, cx.out);
+    cx.nfs
+        .get_mut(file.device)
+        .expect("the file is another host's")
+        .ask(operation, file.id, procedure, cx.out);
     Next::Wait
 }
 

@@ -1,6 +1,6 @@
 //! Names the kinds of operations and the states of their waits.
 
-use crate::policy::{DeviceId, Integrity, OperationId};
+use crate::policy::{DeviceId, Integrity, OperationId, Procedure};
 use crate::run_queue::Yielding;
 use crate::units::{Bytes, Nanos};
 use crate::workload::SyncRangeFlags;
@@ -41,7 +41,7 @@ pub enum Kind {
         reads: MetadataReads,
     },
     /// Waits for the attributes of a file of another host.
-    Getattr,
+    Ask(Procedure),
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
         files: u32,
