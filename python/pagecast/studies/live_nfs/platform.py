@@ -21,8 +21,9 @@ EXPORT: Final = "/export"
 
 KIB: Final = 1024
 
-SEGMENT_PART: Final = (1500 - 52) / (1500 + 14)
-"""The bytes of a message in those that netem counts: TCP, IP and time stamps inside, Ethernet beside."""
+HEADERS_INSIDE: Final = 52
+HEADERS_BESIDE: Final = 14
+"""Bytes of a packet that are no message's: TCP, IP and time stamps in its MTU, Ethernet's beside it."""
 
 LIMITER_BURST: Final = "100 ms"
 """What blk-throttle lets pass at once after idle time (block/blk-throttle.c: DFL_THROTL_SLICE_HD)."""
@@ -114,9 +115,11 @@ def read_platform(folder: Path) -> Platform:
     )
     rate_bits = int(find.text(r"^configuration: .*\blink (\d+) bit/s", "the link (link N bit/s)"))
     delay_us = find.text(r"^configuration: .*\bdelay (\d+)us", "the delay of the link (delay N us)")
+    mtu = int(find.text(r"\bmtu (\d+)", "", default="1500"))
+    part = (mtu - HEADERS_INSIDE) / (mtu + HEADERS_BESIDE)
     link = {
         "between": ["client", "server"],
-        "rate": f"{rate_bits / 8 * SEGMENT_PART:.0f} B/s",
+        "rate": f"{rate_bits / 8 * part:.0f} B/s",
         "latency": f"{delay_us} us",
     }
     of_server = _own_server(_Finder(str(path), server)) if server else _dax_server(find)
