@@ -1,9 +1,10 @@
 """Arguments and options that mean the same in every sub-command."""
 
 import functools
+import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
     "Size",
     "Text",
     "as_json",
+    "lazy_group",
     "load_scenario",
     "machine",
     "measured_directory",
@@ -56,6 +58,22 @@ class Group(click.Group):
             hint = f"did you mean `{nearest[0]}`?" if nearest else f"there are {', '.join(known)}"
             ctx.fail(f"there is no command `{shown(args[0])}`; {hint}")
         return super().resolve_command(ctx, args)
+
+
+def lazy_group(package: str, commands: Sequence[str]) -> type[Group]:
+    """Make a group whose commands are `command` of modules of a package, imported when asked for."""
+
+    class LazyGroup(Group):
+        def list_commands(self, ctx: click.Context) -> list[str]:
+            return list(commands)
+
+        def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+            if name not in commands:
+                return None
+            found: click.Command = importlib.import_module(f"{package}.{name}").command
+            return found
+
+    return LazyGroup
 
 
 class FileName(click.Path):

@@ -2,14 +2,15 @@
 
 import csv
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from pagecast.errors import StudyError
 
-__all__ = ["find", "needed", "records"]
+__all__ = ["chosen_of", "find", "needed", "records"]
 
+_Platform = TypeVar("_Platform")
 _Record = TypeVar("_Record")
 
 
@@ -17,6 +18,13 @@ def find(folder: Path, name: str) -> Path | None:
     """Find a table by its name without endings, ``io.csv.gz`` or ``io.csv`` for "io"."""
     candidates = (folder / f"{name}.csv.gz", folder / f"{name}.csv")
     return next((path for path in candidates if path.is_file()), None)
+
+
+def chosen_of(found: Mapping[str, _Platform], named: Sequence[str]) -> list[_Platform]:
+    """Give the platforms of recordings that are named, or all; a `StudyError` names one that is not there."""
+    if unknown := [name for name in named if name not in found]:
+        raise StudyError(f"the recordings have no platform {unknown[0]!r}; they have {', '.join(found)}")
+    return [platform for name, platform in found.items() if name in named or not named]
 
 
 def needed(folder: Path, name: str) -> Path:

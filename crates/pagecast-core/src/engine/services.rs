@@ -34,7 +34,7 @@ pub(super) struct UnderWay {
     pub replied: Nanos,
     /// True if a name that it makes is still to be made durable.
     pub commits: bool,
-    /// What it took of the server's policy.
+    /// The time and bytes that the server's policy has given it.
     pub outcome: Outcome,
 }
 

@@ -29,7 +29,7 @@ struct Joined {
     client: u32,
     mount: u32,
     file: FileId,
-    /// What is left of it: of a read or write that has bytes, the next system call on.
+    /// The rest of it: of a read or write the bytes from the next system call on.
     procedure: Procedure,
     /// Bytes of each system call.
     piece: Bytes,
@@ -41,7 +41,7 @@ struct Joined {
     outcome: Outcome,
 }
 
-/// What an operation wants of one server.
+/// The part of an operation that one server does.
 #[derive(Debug)]
 struct OfServer {
     joined: u32,
@@ -235,7 +235,7 @@ impl<N: Network> Engine<'_, N> {
     }
 }
 
-/// What an operation wants that has nothing left to do.
+/// The rest of an operation that is over.
 const NOTHING: Procedure = Procedure::Read { offset: 0, bytes: Bytes::ZERO };
 
 /// The next system call of an operation, and what is left after it.
@@ -258,7 +258,7 @@ fn next_call(procedure: Procedure, piece: Bytes) -> (Procedure, Procedure) {
     }
 }
 
-/// What a procedure on a file wants of each server of its datafiles.
+/// The procedures on the datafiles of a file, one for each server that takes part.
 fn each_server(striping: &Striping, procedure: Procedure) -> Vec<(u32, FileId, Procedure)> {
     let of_part =
         |part: u32, procedure| (striping.servers[part as usize], striping.parts[part as usize], procedure);

@@ -1,7 +1,5 @@
 """``pagecast cache``: show and change which files the page cache of this machine holds."""
 
-import importlib
-
 import click
 
 from pagecast.cli import options
@@ -12,18 +10,11 @@ COMMANDS = ("status", "evict", "warm", "lock", "cold", "drop")
 """In the order of the help; each is a module below with a click command `command`."""
 
 
-class _LazyGroup(options.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        found: click.Command = importlib.import_module(f"pagecast.cli.cache.{name}").command
-        return found
-
-
-@click.group("cache", cls=_LazyGroup, short_help="Show and change the content of the page cache.")
+@click.group(
+    "cache",
+    cls=options.lazy_group("pagecast.cli.cache", COMMANDS),
+    short_help="Show and change the content of the page cache.",
+)
 def command() -> None:
     """Show and change which files the page cache holds, and verify it.
 

@@ -171,11 +171,12 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """A platform: its name, its cases by name, and their repetitions.
+    """A platform: its folder and name, its cases by name, and their repetitions.
 
     `unknown` are cases that were recorded, but whose steps are not there.
     """
 
+    folder: Path
     name: str
     cases: dict[str, Case]
     recordings: tuple[Recording, ...]
@@ -214,6 +215,7 @@ def _platform(folder: Path) -> Platform:
     cases = {path.stem: read_case(path) for path in sorted((folder / "cases").glob("*.pct"))}
     recordings = recordings_of(folder)
     return Platform(
+        folder=folder,
         name=folder.resolve().name,
         cases=cases,
         recordings=tuple(each for each in recordings if each.case in cases),

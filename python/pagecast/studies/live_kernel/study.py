@@ -14,6 +14,7 @@ from pagecast.studies.live_kernel.outcome import LiveKernelOutcome
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
 from pagecast.studies.live_kernel.recordings import Platform, Recording, platforms
 from pagecast.studies.live_kernel.report import PRESENTATION
+from pagecast.studies.recorded import chosen_of
 from pagecast.studies.skeleton import Asked, Study
 
 __all__ = ["STUDY"]
@@ -32,7 +33,7 @@ def _forecast(asked: Asked) -> LiveKernelOutcome:
     """Forecast the recorded cases; an experiment is a platform, by default on its machine of `MACHINES`."""
     if asked.data is None:
         raise StudyError("live-kernel needs recordings; name their folder with --data DIR")
-    chosen = _chosen(platforms(asked.data), asked.experiments)
+    chosen = chosen_of({platform.name: platform for platform in platforms(asked.data)}, asked.experiments)
     names = {platform.name: asked.machine or _machine_of(platform) for platform in chosen}
     calibrations = {platform.name: _calibrate(platform, names[platform.name]) for platform in chosen}
     runs: list[CaseRun] = []
@@ -69,14 +70,6 @@ def _forecast(asked: Asked) -> LiveKernelOutcome:
             {(one.platform, one.machine): one.machine_hash for one in runs}, left_out=missing
         ),
     )
-
-
-def _chosen(found: Sequence[Platform], named: Sequence[str]) -> list[Platform]:
-    known = [platform.name for platform in found]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise StudyError(f"the recordings have no platform {unknown[0]!r}; they have {', '.join(known)}")
-    return [platform for platform in found if platform.name in named or not named]
 
 
 def _machine_of(platform: Platform) -> str:

@@ -6,16 +6,13 @@ closed there, so each part is a process of its own that begins when the one befo
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from pagecast.studies.live_kernel.case import Case, Step
-from pagecast.studies.live_kernel.program import WHOLE_CASE, Line, Program, UnsupportedError, lines_of
+from pagecast.studies.live_kernel.program import WHOLE_CASE, Program, UnsupportedError, lines_of
 
 __all__ = ["Part", "parts"]
-
-SERVER: Final = "SRV/"
 
 _CHANGE: Final = re.compile(r"of=\S*?SRV/(\S+) bs=1 count=1 conv=notrunc")
 
@@ -41,21 +38,19 @@ def parts(case: Case, export: str) -> list[Part]:
     phase = None if any(step.command == "mark" for step in case.steps) else WHOLE_CASE
     steps: list[Step] = []
     for step in case.steps:
-        operations = _of_server(step, export) if step.command == "sh" else None
-        if step.command == "sh" and operations is None:
-            continue
-        if operations is None:
+        if step.command != "sh":
             steps.append(step)
-            continue
-        phase = _add_client(found, steps, phase)
-        found.append(Part(f"server{len(found)}", None, operations))
+        elif (operations := _of_server(step, export)) is not None:
+            phase = _add_client(found, steps, phase)
+            found.append(Part(f"server{len(found)}", None, operations))
     _add_client(found, steps, phase)
     return found
 
 
 def _add_client(found: list[Part], steps: list[Step], phase: str | None) -> str | None:
     """Add what the client has done up to here; gives the phase it ends in."""
-    lines = list(_known(lines_of([step for step in steps if not _looks_at_server(step)], phase)))
+    # Looks at the cache take milliseconds, and are left out.
+    lines = [line for line in lines_of(steps, phase) if line.look is None]
     is_open: set[int] = set()
     for step in steps:
         if step.command in ("open", "close"):
@@ -67,15 +62,6 @@ def _add_client(found: list[Part], steps: list[Step], phase: str | None) -> str 
     marks = [step.arguments["label"] for step in steps if step.command == "mark"]
     steps.clear()
     return marks[-1] if marks else phase
-
-
-def _known(lines: Iterator[Line]) -> Iterator[Line]:
-    """Leave looks at the cache out: what they take is milliseconds."""
-    return (line for line in lines if line.look is None)
-
-
-def _looks_at_server(step: Step) -> bool:
-    return step.command == "stat" and step.arguments["path"].startswith(SERVER)
 
 
 def _of_server(step: Step, export: str) -> str | None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pagecast.errors import StudyError
 from pagecast.studies.live_kernel import recordings as live_kernel
 from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.live_nfs.platform import Platform, read_platform
@@ -54,10 +53,9 @@ def platforms(folder: Path) -> list[NfsPlatform]:
     """
     found = []
     for platform in live_kernel.platforms(folder):
-        path = folder if folder.resolve().name == platform.name else folder / platform.name
-        described = read_platform(path)
-        call_s = _call_s(path, described.round_trip_s)
-        found.append(NfsPlatform(platform, described, _calls(path), call_s))
+        described = read_platform(platform.folder)
+        call_s = _call_s(platform.folder, described.round_trip_s)
+        found.append(NfsPlatform(platform, described, _calls(platform.folder), call_s))
     return found
 
 
@@ -76,13 +74,7 @@ def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     path = find(folder, "phases")
     if path is None:
         return {}
-    counts: dict[tuple[str, str], dict[str, float]] = {}
-    try:
-        for key, made in records(path, _counted):
-            if "+" not in key[1]:
-                counts[key] = made
-    except KeyError as error:
-        raise StudyError(f"{path}: it has no column {error}") from None
+    counts = {key: made for key, made in records(path, _counted) if "+" not in key[1]}
     by_case: dict[str, list[str]] = defaultdict(list)
     for case, phase in counts:
         by_case[case].append(phase)

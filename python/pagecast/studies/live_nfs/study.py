@@ -15,6 +15,7 @@ from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
 from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
 from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
 from pagecast.studies.live_nfs.report import PRESENTATION
+from pagecast.studies.recorded import chosen_of
 from pagecast.studies.skeleton import Asked, Study
 
 __all__ = ["STUDY"]
@@ -32,7 +33,7 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
         raise StudyError("live-nfs needs recordings; name their folder with --data DIR")
     if asked.machine is not None:
         raise StudyError("live-nfs takes both hosts from platform.txt of the recordings; leave --machine out")
-    chosen = _chosen(platforms(asked.data), asked.experiments)
+    chosen = chosen_of({platform.of.name: platform for platform in platforms(asked.data)}, asked.experiments)
     values, left_out = _calibrations(chosen)
     rows: list[Row] = []
     counts: list[CallCount] = []
@@ -80,14 +81,6 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
 
 PLATFORM_FILE: Final = "platform.txt"
 """What the machine of a platform is read from."""
-
-
-def _chosen(found: Sequence[NfsPlatform], named: Sequence[str]) -> list[NfsPlatform]:
-    known = [platform.of.name for platform in found]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise StudyError(f"the recordings have no platform {unknown[0]!r}; they have {', '.join(known)}")
-    return [platform for platform in found if platform.of.name in named or not named]
 
 
 def _calibrations(chosen: Sequence[NfsPlatform]) -> tuple[dict[str, dict[str, str]], list[str]]:

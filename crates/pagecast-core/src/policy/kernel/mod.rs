@@ -307,7 +307,9 @@ impl Policy for Kernel {
         // too: what a task was given of its cgroup's memory until then must be chosen anew.
         if progress.is_empty() {
             self.control_at_last(now, out);
-        } else if self.caps.has_share_changed(&mut self.tasks, now) || self.tasks.is_one_charged() {
+        } else if self.caps.has_share_changed(&mut self.tasks, now)
+            || (!self.pages.memcgs.is_empty() && self.tasks.is_one_charged())
+        {
             self.control(now, out);
         }
         self.check();

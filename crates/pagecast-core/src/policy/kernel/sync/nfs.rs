@@ -28,9 +28,7 @@ pub fn step_ask(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let Kind::Ask(procedure) = task.kind else { unreachable!("only these ask") };
     let file = *task.file();
     if task.stage == Stage::Durable {
-        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceRead, cx.now - task.since);
-        task.outcome.parts.add_all(&waited);
-        return Next::Done;
+        return end_with_reply(cx, operation, Part::DeviceRead);
     }
     (task.stage, task.since) = (Stage::Durable, cx.now);
     cx.nfs
@@ -38,6 +36,14 @@ pub fn step_ask(cx: &mut Context<'_>, operation: OperationId) -> Next {
         .expect("the file is another host's")
         .ask(operation, file.id, procedure, cx.out);
     Next::Wait
+}
+
+/// Ends an operation whose call has been answered: it has waited for the network, and as `part` for the server.
+fn end_with_reply(cx: &mut Context<'_>, operation: OperationId, part: Part) -> Next {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let waited = cx.nfs.parts_of_wait(Some(task.file()), part, cx.now - task.since);
+    task.outcome.parts.add_all(&waited);
+    Next::Done
 }
 
 /// Drops the pages of a file that others have changed.
@@ -68,11 +74,7 @@ pub fn step_close(cx: &mut Context<'_>, operation: OperationId, stage: Stage) ->
         client.close(operation, file.id, cx.out);
         return Next::Wait;
     }
-    if stage == Stage::Close {
-        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceWrite, cx.now - task.since);
-        task.outcome.parts.add_all(&waited);
-    }
-    Next::Done
+    if stage == Stage::Close { end_with_reply(cx, operation, Part::DeviceWrite) } else { Next::Done }
 }
 
 /// `nfs_commit_inode`: waits until nothing of a task's file is to be committed.
