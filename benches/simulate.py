@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 
 from workload import FILE_MB, scenario, striped, writer
@@ -28,6 +29,11 @@ HERE = Path(__file__).parent
 GROWTH_APPS = (32, 320, 3_200, 32_000, 100_000)
 GROWTH_CALLS = {32_000: 5, 100_000: 3}
 """A call takes 8 s and 25 s there."""
+STRIPED_MIB = {8: 512, 64: 64, 256: 16, 1_000: 16}
+"""What each of so many clients of striped servers writes, where the time of a message is compared."""
+SERVERS = 64
+MESSAGES = 4
+"""Those of a payload: the request of a write, the bytes, and an answer to each."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,8 @@ class Case:
     spread_s: float = 60.0
     is_writer: bool = False
     servers: int | None = None
+    size_mib: int = 1024
+    strip_kib: int = 1024
     is_alike: bool = False
     file_gib: int | None = None
     file_gb: float = FILE_MB / 1000
@@ -89,6 +97,30 @@ CASES = [
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
     Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    *(
+        Case(
+            f"messages: {clients:,} clients of 64 striped servers, {size} MiB each, strips of 64 KiB",
+            "kernel",
+            clients,
+            servers=SERVERS,
+            size_mib=size,
+            strip_kib=64,
+            repeat=3,
+        )
+        for clients, size in STRIPED_MIB.items()
+    ),
+    *(
+        Case(
+            f"{clients:,} clients of 64 striped servers, {size} MiB each",
+            engine,
+            clients,
+            servers=SERVERS,
+            size_mib=size,
+            repeat=3,
+        )
+        for clients, size in STRIPED_MIB.items()
+        for engine in ("kernel", "no-cache", "simgrid")
+    ),
     Case("8 clients of 64 striped servers, 1 GiB each, 1 MiB calls", "kernel", 8, servers=64),
     Case("100 clients of 64 striped servers, 1 GiB each, 1 MiB calls", "kernel", 100, servers=64, repeat=3),
     Case(
@@ -155,7 +187,7 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     if case.is_writer:
         text = writer()
     elif case.servers is not None:
-        text = striped(case.apps, case.servers)
+        text = striped(case.apps, case.servers, size_mib=case.size_mib, strip_kib=case.strip_kib)
     else:
         text = scenario(case.apps, chunk_mb=split, spread_s=case.spread_s, alike=case.is_alike)
     chunk = [f'model.wrench.chunk="{case.chunk_mb} MB"'] if case.engine == "wrench" else []
@@ -184,32 +216,32 @@ def memory_mb(name: str) -> float:
 
 def run_simgrid(case: Case, repeat: int) -> Outcome:
     """Run the C++ driver once per repetition: SimGrid simulates once per process."""
-    program = Path("out/bench/simgrid_peer")
-    reason = build_simgrid(program)
+    program = Path("out/bench") / ("simgrid_peer" if case.servers is None else "simgrid_striped")
+    source = HERE / "simgrid_peer" / ("peer.cpp" if case.servers is None else "striped.cpp")
+    reason = build_simgrid(program, source)
     if reason:
         return Outcome(case, skipped=reason)
     outcome = Outcome(case)
     for seed in range(repeat):
-        command = [
-            program,
-            "--apps",
-            case.apps,
-            "--spread-s",
-            case.spread_s,
-            "--seed",
-            seed,
-            "--chunk-mb",
-            case.chunk_mb,
-        ]
-        answer = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
+        command = [str(program), *map(str, arguments_of(case, seed))]
+        answer = subprocess.run(command, check=True, capture_output=True, text=True)
         row = json.loads(answer.stdout)
         outcome.wall_s.append(row["wall_s"])
         outcome.makespan_s = row["makespan_s"]
     return outcome
 
 
-def build_simgrid(program: Path) -> str | None:
-    """Compile the peer if it is not there; say why it cannot be."""
+def arguments_of(case: Case, seed: int) -> list[object]:
+    """Give what SimGrid's driver of a case is asked for."""
+    if case.servers is None:
+        started = ["--spread-s", case.spread_s, "--seed", seed]
+        return ["--apps", case.apps, *started, "--chunk-mb", case.chunk_mb]
+    size = ["--size-mib", case.size_mib, "--strip-kib", case.strip_kib]
+    return ["--clients", case.apps, "--servers", case.servers, *size]
+
+
+def build_simgrid(program: Path, source: Path = HERE / "simgrid_peer" / "peer.cpp") -> str | None:
+    """Compile a driver if it is not there; say why it cannot be."""
     if shutil.which("g++") is None:
         return "no C++ compiler (g++)"
     flags = subprocess.run(
@@ -217,7 +249,6 @@ def build_simgrid(program: Path) -> str | None:
     )
     if flags.returncode != 0:
         return "SimGrid is not installed; see benches/README.md"
-    source = HERE / "simgrid_peer" / "peer.cpp"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(parents=True, exist_ok=True)
         command = ["g++", "-std=c++17", "-O2", "-o", str(program), str(source), *flags.stdout.split()]
@@ -405,11 +436,11 @@ def three(number: float) -> str:
 def ratios(outcomes: list[Outcome]) -> list[str]:
     """Compare each peer with our row of the same name, and the growth rows with each other."""
     done = [outcome for outcome in outcomes if not outcome.skipped]
-    ours = {outcome.case.name: outcome for outcome in done if outcome.case.engine not in RUNNERS}
+    ours = [outcome for outcome in done if outcome.case.engine not in RUNNERS]
     lines = []
-    for peer in done:
-        name, mine = peer.case.name, ours.get(peer.case.name)
-        if peer.case.engine not in RUNNERS or mine is None:
+    for peer, mine in product(done, ours):
+        name = peer.case.name
+        if peer.case.engine not in RUNNERS or name != mine.case.name:
             continue
         ratio = peer.median_s / mine.median_s
         lines.append(f"{name}: {peer.case.engine} takes {ratio:.3g} times as long as {mine.case.engine}")
@@ -418,12 +449,27 @@ def ratios(outcomes: list[Outcome]) -> list[str]:
             apart = abs(peer.makespan_s / mine.makespan_s - 1)
             lines.append(f"{name}: the simulated ends of the two differ by {apart:.1e} of the time")
     lines += [hosts_line(each) for each in done if each.plain_s]
+    lines += message_times([each for each in done if each.case.name.startswith("messages")])
     growth = [each.median_s / each.case.apps for each in done if each.case.name.startswith("growth")]
     if len(growth) == len(GROWTH_APPS):
         factor = max(growth) / growth[0]
         least, most, verdict = GROWTH_APPS[0], GROWTH_APPS[-1], "holds" if factor <= 1.5 else "FAILS"
         lines.append(f"time per application, {least} to {most:,}: factor {factor:.2f} (limit 1.5) {verdict}")
     return lines
+
+
+def message_times(outcomes: list[Outcome]) -> list[str]:
+    """Give the time of a message to or from a striped server, by the number of clients."""
+    if not outcomes:
+        return []
+    times = []
+    for each in outcomes:
+        payloads = each.case.apps * each.case.size_mib * 1024 // each.case.strip_kib
+        times.append(each.median_s / (MESSAGES * payloads))
+    told = ", ".join(
+        f"{1e6 * time:.2f} us of {each.case.apps:,}" for time, each in zip(times, outcomes, strict=True)
+    )
+    return [f"time of a message of striped clients: {told}; factor {max(times) / min(times):.2f}"]
 
 
 def hosts_line(outcome: Outcome) -> str:

@@ -108,14 +108,14 @@ def writer() -> str:
         """
 
 
-def striped(clients: int, servers: int) -> str:
-    """Write the scenario of clients that write 1 GiB each in 1 MiB calls to striped servers.
+def striped(clients: int, servers: int, *, size_mib: int = 1024, strip_kib: int = 1024) -> str:
+    """Write the scenario of clients that write a file each in 1 MiB calls to striped servers.
 
-    A strip is as long as a call, so that each call is one payload. Links have 10 Gbit/s.
+    With strips of 1 MiB each call is one payload. Links have 10 Gbit/s.
     """
     memory = 'memory = { size = "64 GiB", read = "10 GB/s", write = "10 GB/s", cost.copy_write = "2.5 GB/s" }'
     parts = ", ".join(f'"io{at}:/data"' for at in range(servers))
-    mount = f'mount."/pvfs" = {{ striped = [{parts}], layout.strip_size = "1 MiB" }}'
+    mount = f'mount."/pvfs" = {{ striped = [{parts}], layout.strip_size = "{strip_kib} KiB" }}'
     text = 'network = { topology = "star", rate = "1.25 GB/s", latency = "20 us" }\n'
     for n in range(1, clients + 1):
         text += f"[host.c{n}]\ncores = 4\n{memory}\n{mount}\n"
@@ -124,5 +124,5 @@ def striped(clients: int, servers: int) -> str:
         text += (
             'disk.ssd = { size = "10 TB", read = "2 GB/s", write = "2 GB/s" }\nmount."/data".disk = "ssd"\n'
         )
-    write = '{ write = "/pvfs/f{n}", size = "1 GiB", call = "1 MiB" }'
+    write = f'{{ write = "/pvfs/f{{n}}", size = "{size_mib} MiB", call = "1 MiB" }}'
     return text + f'[[process]]\nname = "app{{n}}"\ncount = {clients}\nhost = "c{{n}}"\ndo = [ {write} ]\n'
