@@ -311,6 +311,16 @@ class Result:
         return self._table("links")
 
     @cached_property
+    def payloads(self) -> Columns:
+        """What each client of a striped mount asked of each server, and which server its calls waited for.
+
+        Columns `client`, `server`, `payloads`, `bytes`, `time_s` (of all payloads), `last` (calls of several
+        servers that this one answered last), `behind_s` (how long those waited for it alone), `part` (that
+        took most of the time) and `link` (between the two, the one that was busy for the longest time).
+        """
+        return self._table("payloads")
+
+    @cached_property
     def files(self) -> Columns:
         """How much of each file was in memory."""
         return self._table("files")

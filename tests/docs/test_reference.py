@@ -47,6 +47,7 @@ def test_every_table_is_described() -> None:
         "cgroups",
         "at_risk",
         "links",
+        "payloads",
     ]
 
 

@@ -35,7 +35,7 @@ pub use link::{Link, LinkParameters, LinkSharing, Route, Switch};
 pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 pub use nfs::{Export, NfsOptions, NfsVersion, Nfsd};
-pub use striped::{Layout, StripeServer, Striped};
+pub use striped::{Layout, Protocol, StripeServer, Striped};
 pub use topology::{Shape, TOPOLOGIES, Topology};
 pub use transport::Transport;
 

@@ -2,6 +2,8 @@
 //!
 //! Clients and servers are on one switch. A disk moves 50 MB/s, a link 100 MB/s each way, a thread copies 1 GB/s.
 
+use pagecast_core::units::Nanos;
+
 use crate::common::{Case, MB, Run, on};
 
 /// So many clients with the mount "/pvfs" on so many servers; `layout` has keys of the mount.
@@ -48,6 +50,28 @@ fn writers(clients: usize, servers: usize, size: &str, block: &str) -> Case {
 fn longest(run: &Run, process: &str, index: u32) -> &'static str {
     let parts = run.parts(process, index);
     parts.into_iter().max_by(|one, other| one.1.total_cmp(&other.1)).expect("it took time").0
+}
+
+/// The server that calls waited for alone for the longest time, the part that took most, and the busiest link to it.
+fn straggler(run: &Run) -> (String, &'static str, String) {
+    let rows = &run.payloads;
+    let row = (0..rows.server.len()).max_by_key(|&row| rows.behind[row]).expect("there are servers");
+    assert!(rows.behind[row] > Nanos::ZERO && rows.last[row] > 0);
+    (rows.server[row].clone(), rows.part[row], rows.link[row].clone())
+}
+
+#[test]
+fn a_server_with_more_of_a_file_is_waited_for_and_named() {
+    // Strips of 64 MiB of a file of 80 MiB: the second server has a quarter of what the first has.
+    let file = "[[file]]\npath = '/pvfs/f'\nsize = '80 MiB'\nhost = 'c0'";
+    let case = cluster(1, 2, "layout = { strip_size = '64 MiB' }").set("network.rate=1 GB/s");
+    let run = case.keys(file).process("p", &["read = '/pvfs/f'"]).run("kernel");
+    let (server, part, _) = straggler(&run);
+    assert_eq!(part, "device_read");
+    let rows = &run.payloads;
+    let most = (0..2).max_by_key(|&row| rows.bytes[row]).expect("there are two");
+    assert_eq!((rows.bytes[most], &rows.server[most]), (64 << 20, &server));
+    assert_eq!(rows.bytes.iter().sum::<u64>(), 80 << 20);
 }
 
 fn write_of(size: &str) -> Vec<String> {
@@ -98,6 +122,8 @@ fn a_slow_server_is_waited_for_and_named() {
     let run = readers(1, 4, "400 MB").set("host.io2.disk.hdd.read=5 MB/s").run("kernel");
     assert!((run.seconds("p0", 0) - 20.0).abs() < 0.2, "a quarter of the bytes at 5 MB/s");
     assert_eq!(longest(&run, "p0", 0), "device_read");
+    let (server, part, _) = straggler(&run);
+    assert_eq!((&*server, part), ("io2", "device_read"));
 }
 
 #[test]
@@ -109,6 +135,7 @@ fn a_link_at_a_tenth_of_its_rate_is_waited_for_and_named() {
     assert_eq!([longest(&fast, "p0", 0), longest(&slow, "p0", 0)], ["network"; 2]);
     let server = readers(1, 4, "400 MB").set("host.io1.nic.rate=10 MB/s").run("kernel");
     assert!((server.seconds("p0", 0) - 10.0).abs() < 0.5, "a quarter of the bytes at 10 MB/s");
+    assert_eq!(straggler(&server), ("io1".to_owned(), "network", "nic, io1 to network".to_owned()));
 }
 
 #[test]
@@ -210,6 +237,39 @@ fn a_removed_file_leaves_the_caches_of_its_servers() {
 }
 
 #[test]
+fn a_file_without_a_name_leaves_the_caches_of_its_servers_with_its_last_descriptor() {
+    let held = [
+        "open = '/pvfs/f', create = true, fd = 3",
+        "write = '/pvfs/f', fd = 3, size = '10 MB'",
+        "unlink = '/pvfs/f'",
+    ];
+    let other = ["open = '/pvfs/g', create = true, fd = 4", "dup = '/pvfs/g', fd = 4, to_fd = 3"];
+    for end in [&["close = '/pvfs/f', fd = 3"][..], &[], &other] {
+        let operations: Vec<&str> = held.into_iter().chain(end.iter().copied()).collect();
+        let run = cluster(1, 2, "").process("p", &operations).run("kernel");
+        assert!(run.files.cached.iter().all(|&cached| cached == 0), "{end:?}");
+    }
+}
+
+/// A reader of a file on two servers, of which so much is in their caches.
+fn reader_of_cached(cached: &str) -> Case {
+    let file = format!("[[file]]\npath = '/pvfs/f'\nsize = '100 MB'\nhost = 'c0'\ncached = '{cached}'");
+    cluster(1, 2, "").set("network.rate=10 GB/s").keys(&file).process("p", &["read = '/pvfs/f'"])
+}
+
+#[test]
+fn servers_have_their_shares_of_what_is_cached_before_time_0() {
+    let [cold, half, warm] = ["0 B", "50 MB", "100 MB"].map(|cached| reader_of_cached(cached).run("kernel"));
+    assert_eq!(warm.sources("p", 0), (100 * MB, 0));
+    let [cold, half, warm] = [cold, half, warm].map(|run| run.seconds("p", 0));
+    assert!((cold - 1.0).abs() < 0.1 && warm < 0.2, "two disks of 50 MB/s: {cold} s; caches: {warm} s");
+    assert!((half / (cold + warm) - 0.5).abs() < 0.05, "{half} s");
+    let full = reader_of_cached("50 MB").set("host.io1.memory.size=20 MB").scenario().err();
+    let refused = full.expect("a server caches half").to_string();
+    assert!(refused.contains("do not fit into the memory of host `io1`"), "{refused}");
+}
+
+#[test]
 fn the_bytes_take_room_of_their_servers() {
     let full = cluster(1, 2, "")
         .set("host.io1.disk.hdd.size=100 MB")
@@ -249,4 +309,128 @@ fn a_read_into_new_memory_takes_the_time_of_its_pages() {
     assert!(apart > 0.0 && (apart - fresh.seconds("p", 2)).abs() < 1e-9, "{apart} s");
     let all: f64 = fresh.parts("p", 0).iter().map(|part| part.1).sum();
     assert!((all - fresh.seconds("p", 0)).abs() < 1e-9);
+}
+
+/// A client reads with a request that is followed by its bytes, from servers whose disks seek 5 ms.
+fn by_request(clients: usize, size: &str, call: &str, set: &[&str]) -> f64 {
+    let layout = "layout = { protocol = 'request' }";
+    let case = (0..clients).fold(cluster(clients, 1, layout), |case, at| {
+        let file = format!("[[file]]\npath = '/pvfs/f{at}'\nsize = '{size}'\nhost = 'c{at}'");
+        let read = format!("read = '/pvfs/f{at}', call = '{call}'");
+        case.keys(&file).process_with(&format!("p{at}"), &format!("host = 'c{at}'"), &[&read])
+    });
+    let run = set.iter().fold(case, |case, set| case.set(set)).run("kernel");
+    (0..clients).map(|at| run.seconds(&format!("p{at}"), 0)).fold(0.0, f64::max)
+}
+
+/// One message of 200 bytes for a request, and as many answers as the server reads pieces.
+#[test]
+fn a_read_by_request_is_answered_in_pieces_of_a_strip() {
+    let messages = |clients: usize, call: &str| {
+        let layout = "layout = { protocol = 'request' }";
+        let case = cluster(clients, 1, layout)
+            .keys("[[file]]\npath = '/pvfs/f'\nsize = '1 MiB'\nhost = 'c0'")
+            .process_with("p", "host = 'c0'", &[&format!("read = '/pvfs/f', call = '{call}'")]);
+        let run = case.run("kernel");
+        let of = |from: &str| {
+            let links = &run.links;
+            (0..links.link.len()).find(|&row| links.from[row] == from).map(|row| links.messages[row])
+        };
+        (of("c0"), of("io0"))
+    };
+    assert_eq!(messages(1, "64 KiB"), (Some(16), Some(16)), "at most a strip: as it is");
+    assert_eq!(
+        messages(4, "256 KiB"),
+        (Some(4), Some(16)),
+        "at most a strip for each client: strip by strip"
+    );
+    assert_eq!(messages(2, "512 KiB"), (Some(2), Some(4)), "more: a client's share of it");
+}
+
+#[test]
+fn a_write_by_request_waits_for_no_answer_and_is_put_together_first() {
+    let calls = |protocol: &str| {
+        let layout = format!("layout = {{ protocol = '{protocol}' }}");
+        let run = cluster(1, 1, &layout).process("p", &["write = '/pvfs/f', size = '1 MiB'"]).run("kernel");
+        run.links.messages.iter().max().copied()
+    };
+    assert_eq!(
+        [calls("request"), calls("flow")],
+        [Some(1), Some(5)],
+        "one message, or a request and four buffers"
+    );
+}
+
+/// Section 8.4.1 of the dissertation: real receive buffers are lists, which are searched.
+#[test]
+fn small_blocks_pay_the_linear_buffer() {
+    let slower = |call: &str| {
+        by_request(4, "8 MiB", call, &["host.io0.nfsd.search=200 us", "host.io0.nfsd.threads=1"])
+            / by_request(4, "8 MiB", call, &["host.io0.nfsd.threads=1"])
+    };
+    let [small, large] = ["4 KiB", "1 MiB"].map(slower);
+    assert!(small > 1.5 && large < 1.1, "{small} and {large} times as long");
+}
+
+#[test]
+fn the_buffer_of_a_client_costs_more_with_each_request_in_it() {
+    let seconds = |processes: usize, search: &str| {
+        let case =
+            cluster(1, 1, "").set(&format!("host.io0.nfsd.search={search}")).set("host.io0.nfsd.threads=1");
+        let case = (0..processes).fold(case, |case, at| {
+            case.keys(&format!(
+                "[[file]]\npath = '/pvfs/f{at}'\nsize = '64 KiB'\nhost = 'c0'\ncached = '64 KiB'"
+            ))
+            .process(&format!("p{at}"), &[&format!("read = '/pvfs/f{at}', call = '4 KiB'")])
+        });
+        let run = case.run("kernel");
+        (0..processes).map(|at| run.seconds(&format!("p{at}"), 0)).fold(0.0, f64::max)
+    };
+    let extra = |processes| seconds(processes, "100 us") - seconds(processes, "0 s");
+    let requests = 16.0;
+    assert!((extra(1) - requests * 100e-6).abs() < 1e-4, "one passes itself alone: {} s", extra(1));
+    // Each of four is found behind up to three others.
+    assert!(extra(4) > 2.0 * 4.0 * extra(1), "{} and {} s", extra(4), extra(1));
+}
+
+/// A client that copies 1 GB/s into a cache of so many bytes for each of two servers.
+fn cached_writer(cache: &str, operations: &[&str]) -> Run {
+    let layout = format!("layout = {{ strip_size = '1 MB', write_cache = '{cache}', flow_buffer = '1 MB' }}");
+    cluster(1, 2, &layout).process("p", operations).run("kernel")
+}
+
+#[test]
+fn a_write_that_fits_into_the_clients_cache_ends_with_its_copy() {
+    let write = "write = '/pvfs/f', size = '20 MB', call = '1 MB'";
+    let [kept, sent] = ["32 MB", "0 B"].map(|cache| cached_writer(cache, &[write, "fsync = '/pvfs/f'"]));
+    assert!((kept.seconds("p", 0) - 0.02).abs() < 1e-6, "{} s", kept.seconds("p", 0));
+    assert_eq!(longest(&kept, "p", 0), "cpu_copy");
+    assert!(sent.seconds("p", 0) > 0.2, "the link has 100 MB/s");
+    let all = |run: &Run| run.seconds("p", 0) + run.seconds("p", 1);
+    assert!(all(&kept) <= all(&sent) && all(&kept) > 0.4, "an fsync comes after the disks");
+    for part in [0, 1] {
+        let parts: f64 = kept.parts("p", part).iter().map(|part| part.1).sum();
+        assert!((parts - kept.seconds("p", part)).abs() < 1e-9, "each second has a part");
+    }
+}
+
+#[test]
+fn a_write_of_more_than_the_clients_cache_waits_for_the_link() {
+    let run = cached_writer("4 MB", &["write = '/pvfs/f', size = '200 MB', call = '1 MB'"]);
+    let expected = (200.0 - 8.0) / 100.0;
+    assert!((run.seconds("p", 0) / expected - 1.0).abs() < 0.05, "{} s", run.seconds("p", 0));
+    assert_eq!(longest(&run, "p", 0), "throttled");
+    assert_eq!(run.file("/pvfs/f").0, 200 * MB);
+}
+
+#[test]
+fn a_file_buffer_gathers_short_calls() {
+    let seconds = |buffer: &str, call: &str| {
+        let case = cluster(1, 2, &format!("layout.file_buffer = '{buffer}'"));
+        let write = format!("write = '/pvfs/f', size = '8 MiB', call = '{call}'");
+        case.process("p", &[&write]).run("kernel").seconds("p", 0)
+    };
+    assert_eq!(seconds("512 KiB", "4 KiB"), seconds("0 B", "512 KiB"));
+    assert_eq!(seconds("512 KiB", "1 MiB"), seconds("0 B", "1 MiB"));
+    assert!(seconds("0 B", "4 KiB") > 2.0 * seconds("512 KiB", "4 KiB"));
 }

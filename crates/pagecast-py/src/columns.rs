@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use numpy::PyArray1;
 use pagecast_core::result::{
     AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable,
-    FileTable, KernelLevels, Latencies, Latency, LatencyKey, LinkTable, Moved, OperationTable, Part, Rates,
-    SimulationResult, Summary, TimelineTable, Used, WaitTable,
+    FileTable, KernelLevels, Latencies, Latency, LatencyKey, LinkTable, Moved, OperationTable, Part,
+    PayloadTable, Rates, SimulationResult, Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -96,6 +96,7 @@ impl Result {
             "at_risk" => columns.at_risk(&self.data.at_risk),
             "devices" => columns.devices(&self.data.devices),
             "links" => columns.links(&self.data.links),
+            "payloads" => columns.payloads(&self.data.payloads),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
@@ -106,7 +107,7 @@ impl Result {
             "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
                 "there is no table {table:?}; choose one of operations, parts, waits, timeline, bdi, devices, \
-                 links, files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
+                 links, payloads, files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
     }
@@ -278,6 +279,19 @@ impl<'py> Columns<'_, 'py> {
         let used = table.on_link.iter().zip(&table.rate);
         let shares = used.map(|(&bytes, rate)| bytes as f64 / (rate * end * 1e-9));
         self.dict.set_item("utilisation", PyArray1::from_iter(self.py, shares))?;
+        Ok(self.dict)
+    }
+
+    fn payloads(self, table: &PayloadTable) -> PyResult<Bound<'py, PyDict>> {
+        self.dict.set_item("client", &table.client)?;
+        self.dict.set_item("server", &table.server)?;
+        self.array("payloads", table.payloads.iter().map(|&count| count as i64))?;
+        self.array("bytes", table.bytes.iter().map(|&bytes| bytes as i64))?;
+        self.times("time_s", table.time.iter().copied())?;
+        self.array("last", table.last.iter().map(|&count| count as i64))?;
+        self.times("behind_s", table.behind.iter().copied())?;
+        self.dict.set_item("part", &table.part)?;
+        self.dict.set_item("link", &table.link)?;
         Ok(self.dict)
     }
 

@@ -17,6 +17,7 @@ from pagecast.cli.links_table import links_table
 from pagecast.cli.repeated_table import repeated_tables
 from pagecast.cli.rows import Operations
 from pagecast.cli.slowest_table import slowest_table
+from pagecast.cli.stragglers import stragglers
 from pagecast.cli.table import operation_tables
 from pagecast.report.terminal import print_plain
 from pagecast.result import Result, is_modelled
@@ -66,7 +67,7 @@ def print_summary(
         print_plain(table, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):
         print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
-    if lines := [line for result in results for line in happenings(result)]:
+    if lines := [line for result in results for line in (*stragglers(result), *happenings(result))]:
         print_plain("\n".join(lines) + "\n", console)
     if not results[0].is_measured:
         print_plain(_seed(scenario, results[0].seed), console)

@@ -94,6 +94,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Closes a descriptor. With the last one of a file without a name the file goes.
     pub(super) fn close(&mut self, fd: Fd, file: Located) -> Begun {
         match self.drop_descriptor(fd) {
+            Some(_) if self.is_striped(file) => Begun::on_servers(file, Procedure::Remove),
             Some(removal) => Begun::on(file, removal),
             None => {
                 let flush = self.flush_at_close(file);

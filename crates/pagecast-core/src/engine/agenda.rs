@@ -20,6 +20,8 @@ pub(super) enum Wake {
     Transfer(u32, Stage),
     /// A message has arrived.
     Message(Recipient),
+    /// A client has copied a call of a striped file into its cache.
+    Copied(u32),
     /// A thread of an NFS server has done what a call takes beside its data.
     Nfsd { server: u32, thread: u32 },
     /// The policy of a host has given way and goes on with what it named.

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::net::Route;
-use crate::units::Bytes;
+use crate::net::Lane;
+use crate::units::{Bytes, Nanos};
 
 /// Bytes that a socket takes ahead of the wire: `net.ipv4.tcp_wmem` lets a buffer grow to 4 MiB, headers and slack included. Recorded with Linux
 /// 6.12: a WRITE of 1 MiB is answered 3.4 MiB after it has been sent, at 38 and at 95 MiB/s.
@@ -28,7 +28,12 @@ pub(super) struct ConnectionId(u32);
 /// One direction of a stream between two hosts.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub route: Route,
+    /// A message has a flow on each, and has left when all have ended.
+    pub lanes: Vec<Lane>,
+    /// Time from the last byte that leaves to the last that arrives.
+    pub latency: Nanos,
+    /// Flows of the first message that have not ended.
+    pub flows_left: u32,
     /// The message on its way and those behind it.
     pub messages: VecDeque<(u64, Recipient)>,
 }
@@ -49,13 +54,18 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// Opens a connection over a route.
-    pub(super) fn connect(&mut self, route: Route) -> ConnectionId {
-        self.connections.push(Connection { route, messages: VecDeque::new() });
+    /// Opens a connection over the links of a route.
+    pub(super) fn connect(&mut self, lanes: Vec<Lane>, latency: Nanos) -> ConnectionId {
+        self.connections.push(Connection { lanes, latency, flows_left: 0, messages: VecDeque::new() });
         ConnectionId(self.connections.len() as u32 - 1)
     }
 
     /// One of them.
+    pub(super) fn get(&self, id: ConnectionId) -> &Connection {
+        &self.connections[id.0 as usize]
+    }
+
+    /// The same, to change it.
     pub(super) fn get_mut(&mut self, id: ConnectionId) -> &mut Connection {
         &mut self.connections[id.0 as usize]
     }

@@ -84,6 +84,11 @@ impl Links {
         self.count(end, spec.path, spec.bytes, net);
     }
 
+    /// The time for which a direction had a message on it.
+    pub(super) fn busy(&self, direction: u32) -> Nanos {
+        self.each.get(direction as usize).map_or(Nanos::ZERO, |used| used.busy)
+    }
+
     /// A row for each direction that was used, with flows that have not ended and the bytes that they have moved.
     pub(super) fn rows(mut self, now: Nanos, net: &Net<'_>, done: impl Fn(FlowId) -> u64) -> LinkTable {
         for slot in 0..self.paths.len() {

@@ -21,19 +21,27 @@ impl<N: Network> Engine<'_, N> {
         }
     }
 
-    /// Starts the flow of the first message of a connection.
+    /// Starts the flows of the first message of a connection.
     fn start_message(&mut self, id: ConnectionId) {
         let connection = self.connections.get_mut(id);
         let Some(&(bytes, _)) = connection.messages.front() else { return };
-        self.actions.start(connection.route.flow(bytes));
+        connection.flows_left = connection.lanes.len() as u32;
+        for lane in &connection.lanes {
+            self.actions.start(lane.flow(bytes));
+        }
         self.start_own_flows(Owner::Connection(id));
     }
 
-    /// The last byte of a message has left: the next one follows, and it arrives after the latency.
+    /// A flow of the first message of a connection has ended. With the last of them the message has left: the next one follows, and it
+    /// arrives after the latency.
     pub(super) fn message_left(&mut self, id: ConnectionId) -> Result<(), SimulationError> {
         let connection = self.connections.get_mut(id);
+        connection.flows_left -= 1;
+        if connection.flows_left > 0 {
+            return Ok(());
+        }
         let (_, to) = connection.messages.pop_front().expect("a message has left");
-        let latency = connection.route.latency;
+        let latency = connection.latency;
         self.start_message(id);
         if latency == Nanos::ZERO {
             return self.message_arrived(to);

@@ -5,6 +5,7 @@
 //! Equal input and seed give equal results, bit by bit.
 
 mod agenda;
+mod client_cache;
 mod connections;
 mod copies;
 mod copying;
@@ -27,6 +28,7 @@ mod settings;
 mod setup;
 mod slab;
 mod slots;
+mod stragglers;
 mod streaming;
 mod streams;
 mod striped;

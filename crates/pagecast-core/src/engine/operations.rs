@@ -76,10 +76,26 @@ impl<'a, N: Network> Engine<'a, N> {
             self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
         }
         if let Some(call) = begun.aside {
-            let host = self.processes[at as usize].host;
-            self.request(host, &Request { operation: OperationId::NOBODY, call: *call })?;
+            self.request_aside(self.processes[at as usize].host, *call)?;
         }
         self.ask(at, begun.wants)
+    }
+
+    /// Asks for the removal of a file that nothing refers to any more, for which nobody waits: its host, or the servers of a striped one.
+    pub(super) fn request_aside(&mut self, host: u32, call: Call) -> Result<(), SimulationError> {
+        let datafiles = match &call {
+            Call::Truncate { file, .. } => self.namespace.striping(file.id).map(|each| each.parts.clone()),
+            _ => None,
+        };
+        let Some(datafiles) = datafiles else {
+            return self.request(host, &Request { operation: OperationId::NOBODY, call });
+        };
+        for part in datafiles {
+            let (home, _) = self.namespace.home(part);
+            let call = Call::Truncate { file: self.view_at_home(part), size: Bytes::ZERO };
+            self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
+        }
+        Ok(())
     }
 
     /// Lets a process wait for something.

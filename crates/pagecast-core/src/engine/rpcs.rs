@@ -16,7 +16,7 @@ use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::Located;
-use crate::machine::{Export, FileSystem};
+use crate::machine::{Export, FileSystem, MountSource};
 use crate::policy::{
     Call, FileView, Integrity, NameChange, OperationId, Outcome, Procedure, Reply, Request, Rpc,
 };
@@ -39,6 +39,11 @@ impl<N: Network> Engine<'_, N> {
         self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
 
+    /// The host of the server of a call.
+    pub(super) fn server_of(&self, call: &UnderWay) -> u32 {
+        self.mounted(call).server
+    }
+
     fn mounted(&self, call: &UnderWay) -> Mounted {
         self.rpcs.mounts[call.client as usize][call.rpc.mount as usize][call.server as usize]
     }
@@ -46,10 +51,12 @@ impl<N: Network> Engine<'_, N> {
     /// A call has arrived at its server: a thread that is free takes it.
     pub(super) fn call_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
         let now = self.now;
+        let under_way = *self.rpcs.calls.get_mut(call);
+        let server = self.mounted(&under_way).server;
+        let piece = self.first_piece(server, &under_way);
         let under_way = self.rpcs.calls.get_mut(call);
         under_way.arrived = now;
-        let under_way = *under_way;
-        let server = self.mounted(&under_way).server;
+        under_way.keep_first(piece);
         let service = &mut self.rpcs.services[server as usize];
         match service.threads.iter().position(Option::is_none) {
             Some(thread) => {
@@ -65,7 +72,11 @@ impl<N: Network> Engine<'_, N> {
 
     /// A thread of a server begins its call, which takes some time beside its data.
     fn take_call(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
-        let takes = self.scenario.machine.hosts[server as usize].nfsd.call;
+        let nfsd = &self.scenario.machine.hosts[server as usize].nfsd;
+        let mut takes = nfsd.call;
+        if nfsd.search > Nanos::ZERO {
+            takes += Nanos(nfsd.search.0.saturating_mul(1 + self.rpcs.waiting_with(server, thread)));
+        }
         if takes == Nanos::ZERO {
             return self.do_call(server, thread);
         }
@@ -76,10 +87,11 @@ impl<N: Network> Engine<'_, N> {
     /// A thread of a server does its call.
     pub(super) fn do_call(&mut self, server: u32, thread: u32) -> Result<(), SimulationError> {
         let call = self.rpcs.services[server as usize].threads[thread as usize].expect("it has a call");
-        let UnderWay { client, rpc, payload, .. } = *self.rpcs.calls.get_mut(call);
-        match self.call_of(server, &rpc, payload.is_some()) {
+        let under_way = self.rpcs.calls.get(call);
+        let (UnderWay { client, rpc, .. }, is_striped) = (*under_way, under_way.is_striped());
+        match self.call_of(server, &rpc, is_striped) {
             Some(call) => {
-                if matches!(rpc.procedure, Procedure::Write { .. }) && payload.is_none() {
+                if matches!(rpc.procedure, Procedure::Write { .. }) && !is_striped {
                     self.namespace.changed(rpc.file);
                     *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
                 }
@@ -147,15 +159,17 @@ impl<N: Network> Engine<'_, N> {
         {
             return self.request(server, &Request { operation: OperationId(THREAD | thread), call });
         }
-        let (now, service) = (self.now, &mut self.rpcs.services[server as usize]);
+        let now = self.now;
+        self.release_next_piece(server, call);
+        let service = &mut self.rpcs.services[server as usize];
         let next = service.waiting.pop_front();
         service.threads[thread as usize] = next;
         let under_way = self.rpcs.calls.get_mut(call);
         (under_way.replied, under_way.outcome) = (now, outcome);
         let under_way = *under_way;
-        match under_way.payload {
-            Some(_) => self.lengthen_datafile(&rpc),
-            None => self.note_change_of_inode(&rpc),
+        match under_way.is_striped() {
+            true => self.lengthen_datafile(&rpc),
+            false => self.note_change_of_inode(&rpc),
         }
         self.cut_behind_end(server, &rpc)?;
         let mounted = self.mounted(&under_way);
@@ -205,6 +219,9 @@ impl<N: Network> Engine<'_, N> {
         if let Some(payload) = under_way.payload {
             return self.buffer_done(payload, &under_way);
         }
+        if let Some(sent) = under_way.of_cache {
+            return self.dirty_sent(sent);
+        }
         let UnderWay { client, rpc, sent, arrived, replied, .. } = under_way;
         let now = self.now;
         let server = replied - arrived;
@@ -218,11 +235,16 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn connect_mounts(&mut self) {
         for (client, host) in (0..).zip(&self.scenario.machine.hosts) {
             let mounts = host.mounts.iter().map(|mount| {
+                let is_striped = matches!(mount.source, MountSource::Striped(_));
                 let connected = servers(mount).map(|(server, link)| {
                     let mut connect = |from, to| {
                         let route =
-                            self.net.route(from, to, link).expect("the routes of all mounts are known");
-                        self.connections.connect(*route)
+                            *self.net.route(from, to, link).expect("the routes of all mounts are known");
+                        let lanes = match is_striped {
+                            true => self.net.one_by_one(&route, &mut self.network),
+                            false => vec![route.lane()],
+                        };
+                        self.connections.connect(lanes, route.latency)
                     };
                     let server = server as u32;
                     Mounted { to_server: connect(client, server), to_client: connect(server, client), server }
@@ -232,6 +254,7 @@ impl<N: Network> Engine<'_, N> {
             let mounts = mounts.collect();
             self.rpcs.mounts.push(mounts);
         }
+        self.count_clients();
         let all = self.rpcs.mounts.iter().flatten().flatten();
         let servers_of_calls: BTreeSet<usize> = all.map(|mounted| mounted.server as usize).collect();
         // A server's threads read a file through one open file (`fs/nfsd/filecache.c`).

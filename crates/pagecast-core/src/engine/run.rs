@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
+use super::client_cache::ClientCaches;
 use super::connections::{ConnectionId, Connections};
 use super::disks::Disks;
 use super::links::Links;
@@ -11,6 +12,7 @@ use super::recorder::{Happened, Recorder, Writing};
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::services::Rpcs;
 use super::slots::Scheduler;
+use super::stragglers::Stragglers;
 use super::striped::StripedCalls;
 use super::uneven::Weights;
 use crate::calls::Anonymous;
@@ -79,6 +81,8 @@ pub(super) struct Engine<'a, N> {
     pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
     pub(super) striped: StripedCalls,
+    pub(super) stragglers: Stragglers,
+    pub(super) client_caches: ClientCaches,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
     pub(super) agenda: Agenda,
@@ -144,10 +148,12 @@ impl<N: Network> Engine<'_, N> {
         self.record_residency(None);
         self.record_blocks();
         self.record_cgroups();
+        let payloads = self.payload_rows();
         let Self { mut disks, links, net, network, now, .. } = self;
         let done = |flow| network.progress(now, flow).done as u64;
         let used = disks.end_all(now, done);
-        Ok(self.recorder.finish(end, used, links.rows(now, &net, done)))
+        let result = self.recorder.finish(end, used, links.rows(now, &net, done));
+        Ok(SimulationResult { payloads, ..result })
     }
 
     /// Lets each policy tell the rest of its events.
@@ -263,6 +269,7 @@ impl<N: Network> Engine<'_, N> {
             Wake::Sleeper(process) => self.end_sleep(process)?,
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Message(to) => self.message_arrived(to)?,
+            Wake::Copied(joined) => self.keep_call(joined)?,
             Wake::Nfsd { server, thread } => self.do_call(server, thread)?,
             Wake::Resume(host, tag) => {
                 let now = self.now;

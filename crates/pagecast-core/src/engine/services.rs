@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::connections::ConnectionId;
 use super::slab::Slab;
 use crate::policy::{FileId, OperationId, Outcome, Procedure, Rpc};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// The bit of the operations of a server's threads.
 pub(super) const THREAD: u32 = OperationId::OF_NO_PROCESS | 1 << 29;
@@ -29,6 +29,10 @@ pub(super) struct UnderWay {
     pub server: u32,
     /// The payload that it is a buffer of, if the mount is striped.
     pub payload: Option<u32>,
+    /// The buffer of a client's cache of a striped mount that it sends.
+    pub of_cache: Option<u32>,
+    /// Bytes behind those of `rpc` that the server is still to read for it.
+    pub rest: Bytes,
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
@@ -43,7 +47,49 @@ impl UnderWay {
     pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
         let commits = rpc.procedure == Procedure::Create && payload.is_none();
         let outcome = Outcome::default();
-        Self { client, rpc, server, payload, sent: now, arrived: now, replied: now, commits, outcome }
+        let rest = Bytes::ZERO;
+        let of_cache = None;
+        Self {
+            client,
+            rpc,
+            server,
+            payload,
+            of_cache,
+            rest,
+            sent: now,
+            arrived: now,
+            replied: now,
+            commits,
+            outcome,
+        }
+    }
+
+    /// A buffer of a client's cache of a striped mount, which it sends now.
+    pub(super) fn of_cache(client: u32, rpc: Rpc, (server, sent): (u32, u32), now: Nanos) -> Self {
+        Self { of_cache: Some(sent), ..Self::new(client, rpc, (server, None), now) }
+    }
+
+    /// Whether it is of a striped mount.
+    pub(super) fn is_striped(&self) -> bool {
+        self.payload.is_some() || self.of_cache.is_some()
+    }
+
+    /// Keeps the first bytes of a read, and the others as its rest.
+    pub(super) fn keep_first(&mut self, piece: Bytes) {
+        if let Procedure::Read { bytes, .. } = &mut self.rpc.procedure {
+            let first = (*bytes).min(piece);
+            self.rest = *bytes - first;
+            *bytes = first;
+        }
+    }
+
+    /// The next piece of a read, of at most as many bytes as this one, if there is one.
+    pub(super) fn next_piece(&self, now: Nanos) -> Option<Self> {
+        let Procedure::Read { offset, bytes } = self.rpc.procedure else { return None };
+        let procedure = Procedure::Read { offset: offset + bytes.0, bytes: self.rest };
+        let mut next = Self { sent: now, arrived: now, rpc: Rpc { procedure, ..self.rpc }, ..*self };
+        next.keep_first(bytes);
+        (self.rest > Bytes::ZERO).then_some(next)
     }
 }
 
@@ -53,6 +99,8 @@ pub(super) struct Service {
     /// The call of each thread.
     pub threads: Vec<Option<u32>>,
     pub waiting: VecDeque<u32>,
+    /// Hosts that have a striped mount on it.
+    pub clients: u32,
 }
 
 /// All calls under way, and the servers that do them.
@@ -77,6 +125,14 @@ impl Rpcs {
     pub(super) fn thread_of(operation: OperationId) -> Option<u32> {
         let is_thread = operation != OperationId::NOBODY && operation.0 & THREAD == THREAD;
         is_thread.then_some(operation.0 & !THREAD)
+    }
+
+    /// How many requests wait at a server that are of the same client as that of a thread.
+    pub(super) fn waiting_with(&self, server: u32, thread: u32) -> u64 {
+        let service = &self.services[server as usize];
+        let call = service.threads[thread as usize].expect("it has a call");
+        let client = self.calls.get(call).client;
+        service.waiting.iter().filter(|&&other| self.calls.get(other).client == client).count() as u64
     }
 
     /// The operation for which a thread of a server does its call; any other operation as it is.

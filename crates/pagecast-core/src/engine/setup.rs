@@ -14,10 +14,11 @@ use crate::policy::registry;
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part};
 use crate::scenario::Scenario;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 use crate::workload::{Beside, IoPriority};
 
 use super::agenda::Agenda;
+use super::client_cache::ClientCaches;
 use super::connections::Connections;
 use super::disks::Disks;
 use super::links::Links;
@@ -27,6 +28,7 @@ use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::services::Rpcs;
 use super::settings::Settings;
 use super::slots::Scheduler;
+use super::stragglers::Stragglers;
 use super::striped::StripedCalls;
 use super::uneven::{Uneven, Weights};
 
@@ -184,6 +186,8 @@ impl<'a, N: Network> Engine<'a, N> {
             connections: Connections::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             striped: StripedCalls::default(),
+            stragglers: Stragglers::default(),
+            client_caches: ClientCaches::default(),
             actions: Actions::default(),
             owners: Vec::new(),
             agenda: Agenda::default(),
@@ -234,13 +238,37 @@ impl<'a, N: Network> Engine<'a, N> {
         for file in &self.scenario.files {
             let located = self.namespace.locate(file.host, &file.path).expect("the scenario was checked");
             self.namespace.grow(located.file, file.size);
-            if file.cached.0 > 0 {
+            if file.cached == Bytes::ZERO {
+                continue;
+            }
+            if self.namespace.striping(located.file).is_none() {
                 let view = self.view(file.host, located);
-                let call = Call::Preload { file: view, bytes: file.cached, dirty: file.dirty };
-                self.request(file.host as u32, &Request { operation: OperationId::NOBODY, call })?;
+                self.preload(file.host, view, (file.cached, file.dirty))?;
+                continue;
+            }
+            // The servers cache a striped file.
+            let shares = |bytes| self.namespace.shares(located.file, bytes);
+            let datafiles: Vec<_> = shares(file.cached).zip(shares(file.dirty)).collect();
+            for ((part, cached), (_, dirty)) in datafiles {
+                let (host, _) = self.namespace.home(part);
+                self.preload(host, self.view_at_home(part), (cached, dirty))?;
             }
         }
         Ok(())
+    }
+
+    /// A host has the first bytes of a file in its cache, of which the first are dirty.
+    fn preload(
+        &mut self,
+        host: usize,
+        file: FileView,
+        (bytes, dirty): (Bytes, Bytes),
+    ) -> Result<(), SimulationError> {
+        if bytes == Bytes::ZERO {
+            return Ok(());
+        }
+        let call = Call::Preload { file, bytes, dirty };
+        self.request(host as u32, &Request { operation: OperationId::NOBODY, call })
     }
 
     /// A file as the policy of the host that keeps it sees it.

@@ -10,13 +10,19 @@
 //!
 //! Left out: the client's copy between its program and its sockets, locks of byte ranges.
 
+use std::collections::BTreeSet;
+
+use super::agenda::Wake;
+use super::client_cache::Wanted;
 use super::run::Engine;
 use super::services::UnderWay;
 use super::slab::Slab;
+use super::stragglers::Answered;
 use crate::calls;
 use crate::error::SimulationError;
 use crate::flow::Network;
 use crate::fs::striped::{Payload, Striping};
+use crate::machine::{MountSource, Protocol};
 use crate::policy::{Call, FileId, OperationId, Outcome, Procedure, Request, Rpc};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos};
@@ -33,9 +39,14 @@ struct Joined {
     procedure: Procedure,
     /// Bytes of each system call.
     piece: Bytes,
-    /// When the payloads were sent that have not been answered, and how many there are.
+    /// The system call that is being copied into the client's cache.
+    next: Procedure,
+    /// When the payloads of the call were sent, how many those are, and how many have not been answered.
     sent: Nanos,
+    all: u32,
     left: u32,
+    /// When the last of them was answered.
+    answered: Nanos,
     /// Whether the server of metadata comes first.
     asks_metadata: bool,
     outcome: Outcome,
@@ -55,6 +66,20 @@ struct OfServer {
     /// Calls that have not been answered.
     under_way: u32,
     parts: Parts,
+    /// All its bytes.
+    size: Bytes,
+}
+
+impl OfServer {
+    /// A part of which nothing has been sent.
+    fn new(joined: u32, server: u32, file: FileId, procedure: Procedure) -> Self {
+        let (offset, bytes) = match procedure {
+            Procedure::Read { offset, bytes } | Procedure::Write { offset, bytes, .. } => (offset, bytes),
+            _ => (0, Bytes::ZERO),
+        };
+        let (under_way, parts) = (0, Parts::default());
+        Self { joined, server, file, procedure, offset, bytes, under_way, parts, size: bytes }
+    }
 }
 
 /// All operations on striped files that are under way.
@@ -83,6 +108,8 @@ impl<N: Network> Engine<'_, N> {
     /// Begins a call on a striped file.
     pub(super) fn begin_striped(&mut self, at: u32, call: &calls::Striped) -> Result<(), SimulationError> {
         let calls::Striped { file: located, procedure, piece, fresh } = *call;
+        let layout = self.namespace.striping(located.file).expect("the file is striped").layout;
+        let piece = piece.max(layout.file_buffer);
         let client = self.processes[at as usize].host;
         let joined = self.striped.operations.add(Joined {
             at,
@@ -92,7 +119,10 @@ impl<N: Network> Engine<'_, N> {
             procedure,
             piece,
             sent: self.now,
+            all: 0,
             left: 0,
+            answered: self.now,
+            next: NOTHING,
             asks_metadata: matches!(procedure, Procedure::Getattr | Procedure::Create | Procedure::Remove),
             outcome: Outcome::default(),
         });
@@ -122,9 +152,14 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// Sends the next payloads of an operation, or ends it.
-    fn go_on_with_striped(&mut self, joined: u32) -> Result<(), SimulationError> {
+    pub(super) fn go_on_with_striped(&mut self, joined: u32) -> Result<(), SimulationError> {
         let operation = self.striped.operations.get_mut(joined);
-        operation.sent = self.now;
+        let is_cached = matches!(operation.procedure, Procedure::Write { stable: false, .. });
+        if !is_cached && operation.procedure != NOTHING && self.client_caches.wait(operation.file, joined) {
+            operation.sent = self.now;
+            return Ok(());
+        }
+        (operation.sent, operation.all) = (self.now, 0);
         let (file, client, mount) = (operation.file, operation.client, operation.mount);
         if std::mem::take(&mut operation.asks_metadata) {
             // Names of striped files are not those of the server's own mount: only a new one takes time there.
@@ -145,26 +180,76 @@ impl<N: Network> Engine<'_, N> {
             return self.end_operation(at, outcome);
         }
         let striping = self.namespace.striping(file).expect("the file is striped");
+        if let Procedure::Write { bytes, stable: false, .. } = next
+            && striping.layout.write_cache > Bytes::ZERO
+        {
+            self.striped.operations.get_mut(joined).next = next;
+            let time = self.copy_into_cache(client, bytes);
+            self.agenda.add(self.now, self.now + time, Wake::Copied(joined));
+            return Ok(());
+        }
         for (server, part, procedure) in each_server(striping, next) {
             self.send_payload(joined, server, part, procedure);
         }
         Ok(())
     }
 
+    /// A call has been copied into the client's cache, as far as that has room.
+    pub(super) fn keep_call(&mut self, joined: u32) -> Result<(), SimulationError> {
+        let operation = self.striped.operations.get_mut(joined);
+        let copied = Parts::of(Part::CpuCopy, self.now - operation.sent);
+        operation.outcome.parts.add_all(&copied);
+        operation.sent = self.now;
+        let striping = self.namespace.striping(operation.file).expect("the file is striped");
+        let payloads = each_server(striping, operation.next);
+        (operation.left, operation.all) = (payloads.len() as u32, payloads.len() as u32);
+        for (server, file, procedure) in payloads {
+            let payload = OfServer::new(joined, server, file, procedure);
+            let payload = self.striped.payloads.add(payload);
+            self.keep_payload(payload)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the bytes of a payload in the client's cache, as far as that has room.
+    pub(super) fn keep_payload(&mut self, payload: u32) -> Result<(), SimulationError> {
+        let &OfServer { joined, server, file, offset, bytes, .. } = self.striped.payloads.get(payload);
+        let &Joined { client, mount, file: of, sent, .. } = self.striped.operations.get(joined);
+        let layout = self.namespace.striping(of).expect("the file is striped").layout;
+        let wanted = Wanted { way: (client, mount, server), file, of, offset, bytes };
+        let kept = self.keep_dirty(payload, &wanted, &layout);
+        let left = self.striped.payloads.get_mut(payload);
+        (left.offset, left.bytes) = (offset + kept.0, bytes - kept);
+        if left.bytes > Bytes::ZERO {
+            return Ok(());
+        }
+        let parts = Parts::of(Part::Throttled, self.now - sent);
+        let of = OfServer { parts, ..self.striped.payloads.remove(payload) };
+        self.payload_done(&of, self.rpcs.mounts[client as usize][mount as usize][server as usize].server)
+    }
+
+    /// The dirty bytes of a file that an operation came after are on its servers.
+    pub(super) fn dirty_bytes_gone(&mut self, joined: u32) -> Result<(), SimulationError> {
+        let operation = self.striped.operations.get_mut(joined);
+        let waited = Parts::of(Part::Server, self.now - operation.sent);
+        operation.outcome.parts.add_all(&waited);
+        self.go_on_with_striped(joined)
+    }
+
     fn send_payload(&mut self, joined: u32, server: u32, file: FileId, procedure: Procedure) {
-        self.striped.operations.get_mut(joined).left += 1;
-        let (offset, bytes) = match procedure {
-            Procedure::Read { offset, bytes } | Procedure::Write { offset, bytes, .. } => (offset, bytes),
-            _ => (0, Bytes::ZERO),
-        };
-        let (under_way, parts) = (0, Parts::default());
-        let payload = OfServer { joined, server, file, procedure, offset, bytes, under_way, parts };
+        let operation = self.striped.operations.get_mut(joined);
+        (operation.left, operation.all) = (operation.left + 1, operation.all + 1);
+        let payload = OfServer::new(joined, server, file, procedure);
+        let bytes = payload.bytes;
         let payload = self.striped.payloads.add(payload);
         let Joined { file, .. } = *self.striped.operations.get_mut(joined);
-        let small = self.namespace.striping(file).expect("the file is striped").layout.small_io;
+        let layout = self.namespace.striping(file).expect("the file is striped").layout;
+        let in_buffers = layout.protocol == Protocol::Flow;
         match procedure {
-            Procedure::Write { .. } if bytes > small => self.send_call_of(payload, Procedure::Getattr),
-            Procedure::Read { .. } | Procedure::Write { .. } => self.send_buffers(payload),
+            Procedure::Write { .. } if in_buffers && bytes > layout.small_io => {
+                self.send_call_of(payload, Procedure::Getattr);
+            }
+            Procedure::Read { .. } | Procedure::Write { .. } if in_buffers => self.send_buffers(payload),
             _ => self.send_call_of(payload, procedure),
         }
     }
@@ -176,7 +261,8 @@ impl<N: Network> Engine<'_, N> {
         let layout = self.namespace.striping(file).expect("the file is striped").layout;
         loop {
             let of = self.striped.payloads.get_mut(payload);
-            if of.bytes == Bytes::ZERO || of.under_way == layout.flow_buffers {
+            let is_sent = of.bytes == Bytes::ZERO || layout.protocol == Protocol::Request;
+            if is_sent || of.under_way == layout.flow_buffers {
                 return;
             }
             let (offset, bytes) = (of.offset, of.bytes.min(layout.flow_buffer));
@@ -196,6 +282,46 @@ impl<N: Network> Engine<'_, N> {
         let &mut Joined { client, mount, at, .. } = self.striped.operations.get_mut(of.joined);
         let rpc = Rpc { xid: 0, mount, operation: OperationId(at), file, procedure };
         self.send_to_server(UnderWay::new(client, rpc, (server, Some(payload)), self.now));
+    }
+
+    /// The bytes of a read that its server does first: all but where those of several clients take turns in pieces.
+    pub(super) fn first_piece(&self, server: u32, call: &UnderWay) -> Bytes {
+        let Procedure::Read { bytes, .. } = call.rpc.procedure else { return Bytes::ZERO };
+        let Some(payload) = call.payload else { return bytes };
+        let joined = self.striped.payloads.get(payload).joined;
+        let file = self.striped.operations.get(joined).file;
+        let layout = self.namespace.striping(file).expect("the file is striped").layout;
+        match layout.protocol {
+            Protocol::Flow => bytes,
+            Protocol::Request => {
+                released(bytes, layout.strip_size, self.rpcs.services[server as usize].clients)
+            }
+        }
+    }
+
+    /// A server has read a piece of a call: the next one waits behind those of others.
+    pub(super) fn release_next_piece(&mut self, server: u32, call: u32) {
+        let Some(next) = self.rpcs.calls.get(call).next_piece(self.now) else { return };
+        let payload = next.payload.expect("only payloads have pieces");
+        self.striped.payloads.get_mut(payload).under_way += 1;
+        let next = self.rpcs.calls.add(next);
+        self.rpcs.services[server as usize].waiting.push_back(next);
+    }
+
+    /// Counts the clients of each server of striped mounts.
+    pub(super) fn count_clients(&mut self) {
+        for host in &self.scenario.machine.hosts {
+            let sources = host.mounts.iter().map(|mount| &mount.source);
+            let striped = sources.filter_map(|source| match source {
+                MountSource::Striped(striped) => Some(striped),
+                _ => None,
+            });
+            let servers: BTreeSet<usize> =
+                striped.flat_map(|striped| striped.servers.iter().map(|server| server.host)).collect();
+            for server in servers {
+                self.rpcs.services[server].clients += 1;
+            }
+        }
     }
 
     /// A datafile has the bytes that a server has written.
@@ -220,19 +346,38 @@ impl<N: Network> Engine<'_, N> {
         if self.striped.payloads.get_mut(payload).under_way > 0 {
             return Ok(());
         }
-        let OfServer { joined, parts, .. } = self.striped.payloads.remove(payload);
-        self.payload_done(joined, &parts)
+        let server = self.server_of(call);
+        let of = self.striped.payloads.remove(payload);
+        self.payload_done(&of, server)
     }
 
-    fn payload_done(&mut self, joined: u32, parts: &Parts) -> Result<(), SimulationError> {
+    /// A payload has been answered by a server's host, or is in the client's cache.
+    fn payload_done(&mut self, of: &OfServer, server: u32) -> Result<(), SimulationError> {
+        let &OfServer { joined, ref parts, size, .. } = of;
         let operation = self.striped.operations.get_mut(joined);
         operation.left -= 1;
+        let before = std::mem::replace(&mut operation.answered, self.now);
+        let is_last = operation.left == 0 && operation.all > 1;
+        self.stragglers.count(&Answered {
+            ends: (operation.client, server),
+            bytes: size,
+            time: self.now - operation.sent,
+            parts,
+            behind: is_last.then_some(self.now - before),
+        });
         if operation.left > 0 {
             return Ok(());
         }
         operation.outcome.parts.add_all(&parts.scaled_to(self.now - operation.sent));
         self.go_on_with_striped(joined)
     }
+}
+
+/// The bytes of each piece in which a server reads what a client asks for: Figure 46 of the dissertation, which lets one strip or, of more than a strip
+/// for each client, as many whole ones as a client's share has.
+fn released(bytes: Bytes, strip: Bytes, clients: u32) -> Bytes {
+    let strips = bytes.0 / u64::from(clients) / strip.0;
+    Bytes(strip.0 * strips.max(1)).min(bytes)
 }
 
 /// The rest of an operation that is over.

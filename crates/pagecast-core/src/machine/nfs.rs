@@ -76,5 +76,10 @@ keys! {
         /// Finding the file and the session, checking rights, and what the kernel does with the messages.
         #[key(TIME, default = Nanos::ZERO)]
         pub call: Nanos,
+        /// Time to pass one request in the receive buffer of a client
+        ///
+        /// A thread passes all requests of the client that wait, with its own one. With 0 finding a request takes the same time however many wait.
+        #[key(TIME, default = Nanos::ZERO)]
+        pub search: Nanos,
     }
 }

@@ -30,6 +30,31 @@ pub(crate) struct Route {
 impl Route {
     /// The flow of a message of so many bytes.
     pub(crate) fn flow(&self, bytes: u64) -> FlowSpec {
+        self.lane().flow(bytes)
+    }
+
+    /// All its links together.
+    pub(crate) fn lane(&self) -> Lane {
+        Lane { path: self.path, cap: self.cap }
+    }
+}
+
+/// The links that a flow of a message crosses together: all of its route, or one of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Lane {
+    path: Path,
+    /// The most bytes in a second that one flow gets.
+    cap: Option<f64>,
+}
+
+impl Lane {
+    /// The path over its links.
+    pub(crate) fn path(&self) -> Path {
+        self.path
+    }
+
+    /// The flow of a message of so many bytes.
+    pub(crate) fn flow(&self, bytes: u64) -> FlowSpec {
         FlowSpec { cap: self.cap.map(|cap| (cap, Part::Network)), ..FlowSpec::new(self.path, bytes, 0) }
     }
 }
@@ -55,6 +80,8 @@ pub(crate) struct Net<'a> {
     /// The first direction of each carrier, and its resource, if flows share its rate.
     of_carrier: FxHashMap<Carrier, (u32, Option<ResourceId>)>,
     routes: FxHashMap<(u32, u32, Option<u32>), Route>,
+    /// The path over each link alone, by the cost of a byte there.
+    alone: FxHashMap<(ResourceId, u64), Path>,
     /// The directions that each path crosses, by its number.
     crossed: Vec<Vec<Crossed>>,
 }
@@ -67,6 +94,7 @@ impl<'a> Net<'a> {
             directions: Vec::new(),
             of_carrier: FxHashMap::default(),
             routes: FxHashMap::default(),
+            alone: FxHashMap::default(),
             crossed: Vec::new(),
         };
         for link in 0..machine.links.len() {
@@ -152,6 +180,23 @@ impl<'a> Net<'a> {
         self.crossed[path.index()] = crossed;
     }
 
+    /// One path for each link of a route, of which a flow crosses each by itself; with the cap of the route where the link is faster.
+    pub(crate) fn one_by_one(&mut self, route: &Route, network: &mut impl Network) -> Vec<Lane> {
+        let uses = network.route(route.path).uses().to_vec();
+        let crossed = self.crossed[route.path.index()].clone();
+        let lane = |(each, crossed): (Use, Crossed)| {
+            let (direction, cost) = crossed;
+            let path = *self
+                .alone
+                .entry((each.resource, cost.to_bits()))
+                .or_insert_with(|| network.add_path(flow::Route::new(&[each])));
+            let rate = self.directions[direction as usize].rate / cost;
+            self.note(path, vec![crossed]);
+            Lane { path, cap: route.cap.filter(|&cap| cap < rate) }
+        };
+        uses.into_iter().zip(crossed).map(lane).collect()
+    }
+
     /// Notes that a path crosses what a route does.
     pub(crate) fn note_like(&mut self, path: Path, route: &Route) {
         self.note(path, self.crossed[route.path.index()].clone());
@@ -162,13 +207,16 @@ impl<'a> Net<'a> {
         self.crossed.get(path.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// All directions, with their names: of the carrier, of where it comes from and of where it leads to.
+    /// All directions, with their names.
     pub(crate) fn directions(&self) -> impl Iterator<Item = (Direction, [String; 3])> + '_ {
-        self.directions.iter().map(|&direction| {
-            let [name, one, other] = self.graph.names(direction.carrier);
-            let turned = direction.forward == Some(false);
-            (direction, if turned { [name, other, one] } else { [name, one, other] })
-        })
+        (0..).zip(&self.directions).map(|(at, &direction)| (direction, self.names(at)))
+    }
+
+    /// The names of a direction: of the carrier, of where it comes from and of where it leads to.
+    pub(crate) fn names(&self, direction: u32) -> [String; 3] {
+        let Direction { carrier, forward, .. } = self.directions[direction as usize];
+        let [name, one, other] = self.graph.names(carrier);
+        if forward == Some(false) { [name, other, one] } else { [name, one, other] }
     }
 }
 

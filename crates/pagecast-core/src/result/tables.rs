@@ -7,6 +7,7 @@ use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::links::LinkTable;
 use super::parts_table::PartsTable;
+use super::payloads::PayloadTable;
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
 use super::waits::WaitTable;
@@ -39,6 +40,8 @@ pub struct SimulationResult {
     pub devices: DeviceTable,
     /// The messages and bytes of each link.
     pub links: LinkTable,
+    /// What clients of striped mounts asked of each server.
+    pub payloads: PayloadTable,
     /// The cached part of each file.
     pub files: FileTable,
     /// The events of the policy.

@@ -90,12 +90,16 @@ impl<'a> Files<'a> {
             let of_copy = "put {n}, the number of the copy, into the path";
             return Err(at("path").error(what, if is_copy { of_copy } else { "remove one of them" }));
         }
-        if let Some((striping, striped)) = self.striping(&file, &home.path, at("cached"))? {
+        if let Some((striping, striped)) = self.striping(&file, &home.path, at("path"))? {
+            check_cached(&file, at)?;
             for (part, &server) in (0..).zip(&striping.servers) {
                 let StripeServer { host, mount, .. } = striped.servers[server as usize];
                 let disk = self.machine.hosts[host].device_of(mount);
-                let size = striping.stripes.share(part, file.size);
-                self.add_to_disk(host, disk, &InitialFile { size, ..file.clone() }, at("size"))?;
+                let share = |bytes| striping.stripes.share(part, bytes);
+                let (size, cached) = (share(file.size), share(file.cached));
+                let datafile = InitialFile { host, size, cached, ..file.clone() };
+                self.add_to_disk(host, disk, &datafile, at("size"))?;
+                self.add_to_memory(&datafile, at("cached"))?;
             }
             self.files.push(file);
             return Ok(());
@@ -105,15 +109,8 @@ impl<'a> Files<'a> {
             // Nowhere else is a file of a tmpfs.
             (file.cached, file.dirty) = (file.size, Bytes::ZERO);
         }
+        check_cached(&file, at)?;
         self.add_to_memory(&file, at("cached"))?;
-        if file.dirty > file.cached {
-            let InitialFile { path, cached, dirty, .. } = &file;
-            let what =
-                format!("{dirty} of \"{}\" are dirty, of which only {cached} are cached", shorten(path));
-            return Err(
-                at("dirty").error(what, "dirty pages are cached pages: make `cached` as large, at least")
-            );
-        }
         self.files.push(file);
         Ok(())
     }
@@ -141,10 +138,6 @@ impl<'a> Files<'a> {
     ) -> Result<Option<(Striping, &'a Striped)>, ScenarioError> {
         let through = (file.host, self.mounts.need(file.host, &file.path, at)?);
         let Some(striped) = striped(&self.machine.hosts, through) else { return Ok(None) };
-        if file.cached > Bytes::ZERO {
-            let what = format!("\"{}\" is on a striped mount, which no client caches", shorten(&file.path));
-            return Err(at.error(what, "remove `cached`, and let a process read it first"));
-        }
         let layout = self.machine.hosts[through.0].mounts[through.1].layout.unwrap_or_default();
         Ok(Some((Striping::new(layout, striped, through, kept), striped)))
     }
@@ -177,12 +170,8 @@ impl<'a> Files<'a> {
     }
 
     fn add_to_memory(&mut self, file: &InitialFile, at: &Place) -> Result<(), ScenarioError> {
-        let InitialFile { path, size, cached, .. } = file;
+        let InitialFile { path, cached, .. } = file;
         let path = shorten(path);
-        if cached > size {
-            let what = format!("{cached} of \"{path}\" are cached, which has only {size}");
-            return Err(at.error(what, "cache less, or make the file larger"));
-        }
         let used = &mut self.in_memory[file.host];
         let host = &self.machine.hosts[file.host];
         if used.saturating_add(cached.0) > host.memory.size.0 {
@@ -197,6 +186,21 @@ impl<'a> Files<'a> {
         *used += cached.0;
         Ok(())
     }
+}
+
+/// Refuses more cached than there is, and more dirty than cached.
+fn check_cached<'p>(file: &InitialFile, at: &dyn Fn(&'static str) -> &'p Place) -> Result<(), ScenarioError> {
+    let InitialFile { path, size, cached, dirty, .. } = file;
+    let path = shorten(path);
+    if cached > size {
+        let what = format!("{cached} of \"{path}\" are cached, which has only {size}");
+        return Err(at("cached").error(what, "cache less, or make the file larger"));
+    }
+    if dirty > cached {
+        let what = format!("{dirty} of \"{path}\" are dirty, of which only {cached} are cached");
+        return Err(at("dirty").error(what, "dirty pages are cached pages: make `cached` as large, at least"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
