@@ -10,54 +10,49 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::run::Engine;
-use super::services::UnderWay;
 use super::slab::Slab;
-use crate::error::SimulationError;
-use crate::flow::Network;
-use crate::machine::Layout;
-use crate::policy::{FileId, OperationId, Procedure, Rpc};
-use crate::units::{Bytes, Nanos};
+use crate::policy::FileId;
+use crate::units::Bytes;
 
 /// A client's host, one of its mounts, and a server of that.
-type Way = (u32, u32, u32);
+pub(super) type Way = (u32, u32, u32);
 
 /// Dirty bytes of a datafile that follow one another.
 #[derive(Clone, Copy, Debug)]
-struct Range {
-    file: FileId,
+pub(super) struct Range {
+    pub file: FileId,
     /// The file that it is a part of.
-    of: FileId,
-    offset: u64,
-    bytes: Bytes,
+    pub of: FileId,
+    pub offset: u64,
+    pub bytes: Bytes,
 }
 
 /// What a client keeps for a server.
 #[derive(Debug, Default)]
-struct Kept {
+pub(super) struct Kept {
     /// Dirty bytes, with those on their way.
-    dirty: Bytes,
-    ranges: VecDeque<Range>,
-    under_way: u32,
+    pub dirty: Bytes,
+    pub ranges: VecDeque<Range>,
+    pub under_way: u32,
     /// Payloads that wait for room.
-    waiting: VecDeque<u32>,
+    pub waiting: VecDeque<u32>,
 }
 
 /// A buffer on its way to its server.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
-    way: Way,
-    of: FileId,
-    bytes: Bytes,
+pub(super) struct Sent {
+    pub way: Way,
+    pub of: FileId,
+    pub bytes: Bytes,
 }
 
 /// The dirty bytes of all clients; see the module.
 #[derive(Debug, Default)]
 pub(super) struct ClientCaches {
-    kept: FxHashMap<Way, Kept>,
-    sent: Slab<Sent>,
+    pub kept: FxHashMap<Way, Kept>,
+    pub sent: Slab<Sent>,
     /// Dirty bytes of each file, and the operations that come after them.
-    of_files: FxHashMap<FileId, (Bytes, Vec<u32>)>,
+    pub of_files: FxHashMap<FileId, (Bytes, Vec<u32>)>,
 }
 
 impl ClientCaches {
@@ -77,78 +72,4 @@ pub(super) struct Wanted {
     pub of: FileId,
     pub offset: u64,
     pub bytes: Bytes,
-}
-
-impl<N: Network> Engine<'_, N> {
-    /// Keeps as many bytes of a payload as there is room for; the payload waits for the rest of it. Gives how many those are.
-    pub(super) fn keep_dirty(&mut self, payload: u32, wanted: &Wanted, layout: &Layout) -> Bytes {
-        let Wanted { way, file, of, offset, bytes } = *wanted;
-        let kept = self.client_caches.kept.entry(way).or_default();
-        let taken = bytes.min(layout.write_cache.saturating_sub(kept.dirty));
-        if taken < bytes {
-            kept.waiting.push_back(payload);
-        }
-        if taken == Bytes::ZERO {
-            return taken;
-        }
-        kept.dirty += taken;
-        match kept.ranges.back_mut() {
-            Some(last) if last.file == file && last.offset + last.bytes.0 == offset => last.bytes += taken,
-            _ => kept.ranges.push_back(Range { file, of, offset, bytes: taken }),
-        }
-        self.client_caches.of_files.entry(of).or_default().0 += taken;
-        self.send_dirty(way, layout);
-        taken
-    }
-
-    /// Sends dirty bytes until enough buffers are on their way.
-    fn send_dirty(&mut self, way: Way, layout: &Layout) {
-        let (client, mount, server) = way;
-        loop {
-            let kept = self.client_caches.kept.get_mut(&way).expect("it keeps some");
-            let Some(first) = kept.ranges.front_mut().filter(|_| kept.under_way < layout.flow_buffers) else {
-                return;
-            };
-            let Range { file, of, offset, bytes } = *first;
-            let bytes = bytes.min(layout.flow_buffer);
-            (first.offset, first.bytes) = (offset + bytes.0, first.bytes - bytes);
-            if first.bytes == Bytes::ZERO {
-                kept.ranges.pop_front();
-            }
-            kept.under_way += 1;
-            let sent = self.client_caches.sent.add(Sent { way, of, bytes });
-            let procedure = Procedure::Write { offset, bytes, stable: false };
-            let rpc = Rpc { xid: 0, mount, operation: OperationId::NOBODY, file, procedure };
-            self.send_to_server(UnderWay::of_cache(client, rpc, (server, sent), self.now));
-        }
-    }
-
-    /// A server has a buffer: others have room, and operations on the file may go on.
-    pub(super) fn dirty_sent(&mut self, sent: u32) -> Result<(), SimulationError> {
-        let Sent { way, of, bytes } = self.client_caches.sent.remove(sent);
-        let kept = self.client_caches.kept.get_mut(&way).expect("it keeps some");
-        kept.dirty -= bytes;
-        kept.under_way -= 1;
-        let waiting = std::mem::take(&mut kept.waiting);
-        let file = self.client_caches.of_files.get_mut(&of).expect("it has dirty bytes");
-        file.0 -= bytes;
-        for payload in waiting {
-            self.keep_payload(payload)?;
-        }
-        let layout = self.namespace.striping(of).expect("the file is striped").layout;
-        self.send_dirty(way, &layout);
-        let all_sent = self.client_caches.of_files.get(&of).is_some_and(|file| file.0 == Bytes::ZERO);
-        let (_, joined) =
-            all_sent.then(|| self.client_caches.of_files.remove(&of)).flatten().unwrap_or_default();
-        for joined in joined {
-            self.dirty_bytes_gone(joined)?;
-        }
-        Ok(())
-    }
-
-    /// Time of a client's processor to copy bytes into its cache.
-    pub(super) fn copy_into_cache(&self, client: u32, bytes: Bytes) -> Nanos {
-        let rate = self.scenario.machine.hosts[client as usize].memory.cost.copy_write;
-        rate.map_or(Nanos::ZERO, |rate| Nanos((bytes.0 as f64 / rate.0 * 1e9) as u64))
-    }
 }

@@ -17,6 +17,7 @@ mod mapped;
 mod messages;
 mod operations;
 mod patterns;
+mod payload_rows;
 mod processes;
 mod recorder;
 mod refusals;
@@ -37,6 +38,7 @@ mod transfers;
 mod twins;
 mod undisturbed;
 mod uneven;
+mod write_behind;
 
 pub use settings::Settings;
 
