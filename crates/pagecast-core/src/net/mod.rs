@@ -5,7 +5,7 @@
 //! packets. See `docs/concepts/network.md`.
 
 mod graph;
-mod shape;
+pub(crate) mod shape;
 
 use rustc_hash::FxHashMap;
 
@@ -15,6 +15,7 @@ use crate::result::Part;
 use crate::units::{Nanos, as_number};
 
 pub(crate) use graph::{Carrier, Graph};
+pub(crate) use shape::Inner;
 
 /// A way from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,11 +112,17 @@ impl<'a> Net<'a> {
         let hops = self.graph.hops(from, to, link)?;
         let parameters: Vec<_> = hops.iter().map(|&(carrier, _)| self.graph.parameters(carrier)).collect();
         let packets = Packets::over(&parameters);
-        let (mut uses, mut crossed) = (Vec::new(), Vec::new());
+        let (mut uses, mut crossed): (Vec<Use>, Vec<Crossed>) = (Vec::new(), Vec::new());
         for (&(carrier, forward), parameters) in hops.iter().zip(&parameters) {
             let cost = packets.cost(parameters);
             let (first, resource) = self.add(carrier, network);
             let second = u32::from(!forward && parameters.sharing != LinkSharing::Shared);
+            // A way may cross a link twice, and takes twice as much of it then.
+            if let Some(at) = crossed.iter().position(|&(direction, _)| direction == first + second) {
+                crossed[at].1 += cost;
+                uses[at].cost += if resource.is_some() { cost } else { 0.0 };
+                continue;
+            }
             crossed.push((first + second, cost));
             uses.push(match resource {
                 Some(ResourceId(first)) => {

@@ -128,6 +128,15 @@ fn check(fields: &Fields<'_>) -> Result<(), ScenarioError> {
     if parameters.transport.is_none() {
         fields.need_here::<BytesPerSecond>("rate")?;
     }
+    check_mtu(fields)
+}
+
+/// Packets are larger than their headers.
+///
+/// # Errors
+/// If they are not.
+pub fn check_mtu(fields: &Fields<'_>) -> Result<(), ScenarioError> {
+    let parameters: LinkParameters = fields.read()?;
     let headers = Transport::inside(parameters.transport);
     if let Some(mtu) = parameters.mtu().filter(|&mtu| mtu <= headers) {
         let what = format!("`mtu` is {mtu} B, which its headers take");
@@ -145,13 +154,12 @@ pub fn read_topology(
     hosts: &mut [Draft<'_>],
     names: &Hosts<'_>,
 ) -> Result<Option<Topology>, ScenarioError> {
-    let Some(node) = root.node("network") else { return Ok(None) };
-    let fields = Fields::open(node, Topology::SCHEMA, "[network]".to_owned())?;
+    let Some(fields) = network_of(root)? else { return Ok(None) };
+    if fields.node("platform").is_some() {
+        return Ok(None);
+    }
+    let members = members(&fields, names)?;
     let at = fields.place("hosts");
-    let members: Vec<usize> = match fields.get::<Vec<String>>("hosts")? {
-        None => (0..hosts.len()).collect(),
-        Some(named) => named.iter().map(|name| find_host(name, names, at)).collect::<Result<_, _>>()?,
-    };
     for (place, &host) in (0..).zip(&members) {
         if hosts[host].host.place.replace(place).is_some() {
             let what = format!("`hosts` names `{}` twice", shorten(&hosts[host].host.name));
@@ -171,6 +179,27 @@ pub fn read_topology(
     Ok(Some(Topology { shape, ..fields.read()? }))
 }
 
+/// The table `[network]`, if there is one.
+///
+/// # Errors
+/// If it is no table, or has unknown keys.
+pub fn network_of<'a>(root: &Fields<'a>) -> Result<Option<Fields<'a>>, ScenarioError> {
+    let open = |node| Fields::open(node, Topology::SCHEMA, "[network]".to_owned());
+    root.node("network").map(open).transpose()
+}
+
+/// The hosts of a network.
+///
+/// # Errors
+/// If `hosts` names one that is not there.
+pub fn members(network: &Fields<'_>, names: &Hosts<'_>) -> Result<Vec<usize>, ScenarioError> {
+    let at = network.place("hosts");
+    match network.get::<Vec<String>>("hosts")? {
+        None => Ok((0..names.len()).collect()),
+        Some(named) => named.iter().map(|name| find_host(name, names, at)).collect(),
+    }
+}
+
 /// The most places of a network.
 const MOST_PLACES: u64 = 1 << 24;
 
@@ -184,7 +213,7 @@ const KEYS: [(&str, &[&str]); 5] = [
 ];
 
 fn read_shape(fields: &Fields<'_>, hosts: u32) -> Result<Shape, ScenarioError> {
-    fields.need::<String>("topology")?;
+    fields.need_here::<String>("topology")?;
     let word = fields.word("topology", &TOPOLOGIES)?.expect("it is there");
     let (_, own) = KEYS.into_iter().find(|(name, _)| *name == word).expect("all words have keys");
     for (_, keys) in KEYS {
@@ -208,7 +237,11 @@ fn read_shape(fields: &Fields<'_>, hosts: u32) -> Result<Shape, ScenarioError> {
         }
         _ => {
             let text: String = fields.need_here("topo_parameters")?;
-            let shape = if word == "fat-tree" { tree_of(&text) } else { grid_of(&text, word == "torus") };
+            let shape = if word == "fat-tree" {
+                Shape::tree_of(&text)
+            } else {
+                Shape::grid_of(&text, word == "torus")
+            };
             shape.ok_or_else(|| {
                 let example = if word == "fat-tree" { "2;4,4;1,2;1,2" } else { "4,4,2" };
                 let what = format!("`topo_parameters` \"{}\" are none of a {word}", shorten(&text));
@@ -216,24 +249,6 @@ fn read_shape(fields: &Fields<'_>, hosts: u32) -> Result<Shape, ScenarioError> {
             })?
         }
     })
-}
-
-/// Whole numbers from 1 on between commas.
-fn numbers(text: &str) -> Option<Vec<u32>> {
-    text.split(',').map(|each| each.trim().parse().ok().filter(|&number| number > 0)).collect()
-}
-
-fn grid_of(text: &str, wraps: bool) -> Option<Shape> {
-    Some(Shape::Grid { lengths: numbers(text)?, wraps })
-}
-
-fn tree_of(text: &str) -> Option<Shape> {
-    let [levels, down, up, cables] = &text.split(';').map(numbers).collect::<Option<Vec<_>>>()?[..] else {
-        return None;
-    };
-    let [levels] = levels[..] else { return None };
-    let is_whole = [down, up, cables].iter().all(|each| each.len() == levels as usize);
-    is_whole.then(|| Shape::Tree { down: down.clone(), up: up.clone(), cables: cables.clone() })
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ mod overrides;
 mod part;
 mod paths;
 mod patterns;
+mod platform;
 mod print;
 mod processes;
 mod program;
