@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::delegations::Delegations;
 use crate::calls::Anonymous;
 use crate::device::{self, ReadWrite};
 use crate::error::SimulationError;
@@ -182,6 +183,7 @@ impl<'a, N: Network> Engine<'a, N> {
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
             connections: Connections::default(),
+            delegations: Delegations::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             striped: StripedCalls::default(),
             actions: Actions::default(),

@@ -106,7 +106,7 @@ impl Ext4 {
     pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
         let is_kept = self.written_back.files.is_some();
         let clean_to = if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from };
-        Cut { from, clean_to, unlinks: false }
+        Cut { from, clean_to, unlinks: false, opens: false }
     }
 
     /// Returns the time to free the blocks of a cut, whose pages have all left.
