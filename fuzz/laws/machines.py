@@ -284,6 +284,10 @@ def remote(chance: Chance, directory: str) -> Table:
             "wsize": Size(chance.one_of(4, 64, 1024) << 10),
             "slots": chance.one_of(1, 4, 64),
             "vers": chance.one_of("3", "4.2"),
+            "acregmin": Time(chance.one_of(0, 3000 * MS)),
+            "acregmax": Time(chance.one_of(3000 * MS, 60_000 * MS)),
+            "noac": chance.one_of(True, False),
+            "nocto": chance.one_of(True, False),
         }
     return drawn
 
@@ -306,6 +310,12 @@ def network(chance: Chance) -> Table:
     server = host(chance, has_cgroups=False)
     if chance.often():
         server["nfsd"] = {"threads": chance.one_of(1, 2, 8, 64), "call": chance.time(US, MS)}
+        server["nfsd"]["delegations"] = chance.one_of(True, False)
+        if chance.sometimes():
+            server["nfsd"] |= {
+                "stalls_at": chance.time(MS, 1000 * MS),
+                "stalls_for": chance.time(MS, 10_000 * MS),
+            }
     for exported in server["mount"].values():
         if chance.sometimes():
             exported["export"] = "async"

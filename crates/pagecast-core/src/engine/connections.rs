@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::net::Route;
+use crate::policy::FileId;
 use crate::units::Bytes;
 
 /// Bytes that a socket takes ahead of the wire: `net.ipv4.tcp_wmem` lets a buffer grow to 4 MiB, headers and slack included. Recorded with Linux
@@ -19,6 +20,8 @@ pub(super) enum Recipient {
     Server(u32),
     /// The client that waits for the reply to it.
     Client(u32),
+    /// A client whose delegation of a file is taken back.
+    Recall(u32, FileId),
 }
 
 /// A connection by its number.

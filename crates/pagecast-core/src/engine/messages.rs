@@ -62,6 +62,10 @@ impl<N: Network> Engine<'_, N> {
         match to {
             Recipient::Server(call) => self.call_arrived(call),
             Recipient::Client(call) => self.reply_arrived(call),
+            Recipient::Recall(client, file) => {
+                self.hosts[client as usize].policy.recall(file);
+                Ok(())
+            }
         }
     }
 }

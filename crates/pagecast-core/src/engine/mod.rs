@@ -8,6 +8,7 @@ mod agenda;
 mod connections;
 mod copies;
 mod copying;
+mod delegations;
 mod disks;
 mod groups;
 mod kiocbs;

@@ -72,14 +72,26 @@ impl<'a, N: Network> Engine<'a, N> {
         self.enter(at, operation, begun.file, begun.offset, begun.bytes);
         if let (Some(size), Some(located)) = (begun.cut_at_home, begun.file) {
             let (home, _) = self.namespace.home(located.file);
-            let call = Call::Truncate { file: self.view_at_home(located.file), size };
+            let call = Call::Truncate { file: self.view_at_home(located.file), size, opens: false };
             self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
         }
         if let Some(call) = begun.aside {
-            let host = self.processes[at as usize].host;
-            self.request(host, &Request { operation: OperationId::NOBODY, call: *call })?;
+            self.remove_aside(self.processes[at as usize].host, *call)?;
         }
         self.ask(at, begun.wants)
+    }
+
+    /// Removes the pages of a file that nothing refers to any more, also where another host keeps it.
+    pub(super) fn remove_aside(&mut self, host: u32, call: Call) -> Result<(), SimulationError> {
+        let operation = OperationId::NOBODY;
+        self.request(host, &Request { operation, call })?;
+        let Call::Truncate { file, size, opens } = call else { return Ok(()) };
+        let (home, _) = self.namespace.home(file.id);
+        if home == host as usize {
+            return Ok(());
+        }
+        let call = Call::Truncate { file: self.view_at_home(file.id), size, opens };
+        self.request(home as u32, &Request { operation, call })
     }
 
     /// Lets a process wait for something.
@@ -169,6 +181,7 @@ impl<'a, N: Network> Engine<'a, N> {
             // A client changes it when the server has the bytes.
             if self.namespace.home(located.file).0 == host as usize {
                 self.namespace.changed(located.file);
+                self.recall_delegations(located.file, None);
             }
         }
         outcome.parts.add(Part::Wait, current.waited);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::agenda::{Agenda, Wake};
 use super::connections::{ConnectionId, Connections};
+use super::delegations::Delegations;
 use super::disks::Disks;
 use super::links::Links;
 use super::recorder::{Happened, Recorder, Writing};
@@ -82,6 +83,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
     pub(super) rpc_use: RpcUse,
+    pub(super) delegations: Delegations,
     pub(super) striped: StripedCalls,
     pub(super) actions: Actions,
     pub(super) owners: Vec<Owner>,
@@ -288,6 +290,7 @@ impl<N: Network> Engine<'_, N> {
             Wake::Transfer(transfer, stage) => self.latency_over(transfer, stage),
             Wake::Message(to) => self.message_arrived(to)?,
             Wake::Nfsd { server, thread } => self.do_call(server, thread)?,
+            Wake::NfsdGoesOn(server) => self.take_waiting_calls(server)?,
             Wake::Resume(host, tag) => {
                 let now = self.now;
                 self.with_policy(host, |policy, actions| policy.resumed(now, tag, actions))?;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::connections::ConnectionId;
 use super::slab::Slab;
-use crate::policy::{FileId, OperationId, Outcome, Procedure, Rpc};
+use crate::policy::{FileId, OperationId, Outcome, Rpc};
 use crate::units::Nanos;
 
 /// The bit of the operations of a server's threads.
@@ -32,8 +32,10 @@ pub(super) struct UnderWay {
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
-    /// True if a name that it makes is still to be made durable.
+    /// True if a change of metadata is still to be made durable.
     pub commits: bool,
+    /// True if the client gets a delegation of the file.
+    pub delegates: bool,
     /// The time and bytes that the server's policy has given it.
     pub outcome: Outcome,
 }
@@ -41,9 +43,20 @@ pub(super) struct UnderWay {
 impl UnderWay {
     /// A call that a client sends now.
     pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
-        let commits = rpc.procedure == Procedure::Create && payload.is_none();
-        let outcome = Outcome::default();
-        Self { client, rpc, server, payload, sent: now, arrived: now, replied: now, commits, outcome }
+        let commits = payload.is_none() && rpc.procedure.changes_metadata();
+        let (outcome, delegates) = (Outcome::default(), false);
+        Self {
+            client,
+            rpc,
+            server,
+            payload,
+            sent: now,
+            arrived: now,
+            replied: now,
+            commits,
+            delegates,
+            outcome,
+        }
     }
 }
 
@@ -53,6 +66,15 @@ pub(super) struct Service {
     /// The call of each thread.
     pub threads: Vec<Option<u32>>,
     pub waiting: VecDeque<u32>,
+}
+
+impl Service {
+    /// Gives the call that has waited for longest to the first free thread, if there are both; returns the thread.
+    pub fn take_next(&mut self) -> Option<u32> {
+        let thread = self.threads.iter().position(Option::is_none)?;
+        self.threads[thread] = Some(self.waiting.pop_front()?);
+        Some(thread as u32)
+    }
 }
 
 /// All calls under way, and the servers that do them.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::delegations::Delegations;
 use crate::calls::Anonymous;
 use crate::device::{self, ReadWrite};
 use crate::error::SimulationError;
@@ -184,6 +185,7 @@ impl<'a, N: Network> Engine<'a, N> {
             namespace: Namespace::new(machine),
             nfs: Nfs::default(),
             connections: Connections::default(),
+            delegations: Delegations::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
             rpc_use: RpcUse::new(machine.hosts.len()),
             striped: StripedCalls::default(),

@@ -93,7 +93,10 @@ impl<N: Network> Engine<'_, N> {
             piece,
             sent: self.now,
             left: 0,
-            asks_metadata: matches!(procedure, Procedure::Getattr | Procedure::Create | Procedure::Remove),
+            asks_metadata: matches!(
+                procedure,
+                Procedure::Getattr | Procedure::Create | Procedure::Remove { .. }
+            ),
             outcome: Outcome::default(),
         });
         match procedure {

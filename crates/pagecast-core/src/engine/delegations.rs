@@ -1,0 +1,103 @@
+//! Gives clients of NFS read delegations of files that they open, and takes them back when others change those.
+//!
+//! Source: `fs/nfsd/nfs4state.c: nfs4_set_delegation, nfsd4_check_conflicting_opens, block_delegations, nfsd_break_deleg_cb`, Linux 6.16.
+//!
+//! Left out: that whoever changes a file waits until its delegations have been returned; write delegations; programs of the server that have
+//! a file open for writing and do not write; the number of delegations that a server's memory allows.
+
+use rustc_hash::FxHashMap;
+
+use super::connections::Recipient;
+use super::rpcs::HEADER;
+use super::run::Engine;
+use super::services::UnderWay;
+use crate::flow::Network;
+use crate::machine::{MountSource, NfsVersion};
+use crate::policy::{FileId, Procedure};
+use crate::units::{Bytes, Nanos};
+
+/// For so long nobody gets a delegation of a file after one has been taken back (`delegation_blocked`: 30 s at least).
+const BLOCKED: Nanos = Nanos(30_000_000_000);
+
+/// A client, and its mount that has a file.
+type Holder = (u32, u32);
+
+/// The delegations of a file, and what speaks against giving more.
+#[derive(Debug, Default)]
+struct OfFile {
+    holders: Vec<Holder>,
+    /// Clients that have written to it and not closed it since.
+    writers: Vec<u32>,
+    /// When a delegation was taken back last.
+    recalled: Option<Nanos>,
+}
+
+/// The delegations of all files; see the module.
+#[derive(Debug, Default)]
+pub(super) struct Delegations(FxHashMap<FileId, OfFile>);
+
+impl Delegations {
+    /// A client opens a file; true if it gets a delegation.
+    fn open(&mut self, now: Nanos, file: FileId, holder: Holder) -> bool {
+        let of = self.0.entry(file).or_default();
+        let is_blocked = of.recalled.is_some_and(|at| now < at + BLOCKED);
+        let is_written = of.writers.iter().any(|&writer| writer != holder.0);
+        if !is_blocked && !is_written && !of.holders.contains(&holder) {
+            of.holders.push(holder);
+        }
+        of.holders.contains(&holder)
+    }
+
+    /// A client has written to a file, or has closed it.
+    fn note_writer(&mut self, file: FileId, client: u32, writes: bool) {
+        let of = self.0.entry(file).or_default();
+        of.writers.retain(|&writer| writer != client);
+        if writes {
+            of.writers.push(client);
+            of.holders.retain(|&(holder, _)| holder != client);
+        }
+    }
+
+    /// A file is changed, by a client or by its own host. Returns those that lose their delegation.
+    fn recall(&mut self, now: Nanos, file: FileId, by: Option<u32>) -> Vec<Holder> {
+        let Some(of) = self.0.get_mut(&file) else { return Vec::new() };
+        let (kept, lost) = of.holders.drain(..).partition(|&(holder, _)| Some(holder) == by);
+        of.holders = kept;
+        if !lost.is_empty() {
+            of.recalled = Some(now);
+        }
+        lost
+    }
+}
+
+impl<N: Network> Engine<'_, N> {
+    /// Notes what a call that a server has done means for delegations of its file; true if the client gets one.
+    pub(super) fn delegates(&mut self, server: u32, call: &UnderWay) -> bool {
+        let UnderWay { client, rpc, .. } = *call;
+        let mount = &self.scenario.machine.hosts[client as usize].mounts[rpc.mount as usize];
+        let is_v3 = mount.options.unwrap_or_default().vers == NfsVersion::V3;
+        let may = self.scenario.machine.hosts[server as usize].nfsd.delegations && !is_v3;
+        if !may || !matches!(mount.source, MountSource::Nfs { .. }) {
+            return false;
+        }
+        match rpc.procedure {
+            Procedure::Open => return self.delegations.open(self.now, rpc.file, (client, rpc.mount)),
+            Procedure::Write { .. } => self.delegations.note_writer(rpc.file, client, true),
+            Procedure::Close => self.delegations.note_writer(rpc.file, client, false),
+            _ if rpc.procedure.changes_metadata() => {}
+            _ => return false,
+        }
+        if rpc.procedure != Procedure::Close {
+            self.recall_delegations(rpc.file, Some(client));
+        }
+        false
+    }
+
+    /// Takes the delegations of a file back that somebody changes.
+    pub(super) fn recall_delegations(&mut self, file: FileId, by: Option<u32>) {
+        for (client, mount) in self.delegations.recall(self.now, file, by) {
+            let to_client = self.rpcs.mounts[client as usize][mount as usize][0].to_client;
+            self.send_message(to_client, (HEADER, Bytes::ZERO), Recipient::Recall(client, file));
+        }
+    }
+}
