@@ -284,6 +284,10 @@ def remote(chance: Chance, directory: str) -> Table:
             "wsize": Size(chance.one_of(4, 64, 1024) << 10),
             "slots": chance.one_of(1, 4, 64),
             "vers": chance.one_of("3", "4.2"),
+            "acregmin": Time(chance.one_of(0, 3000 * MS)),
+            "acregmax": Time(chance.one_of(3000 * MS, 60_000 * MS)),
+            "noac": chance.one_of(True, False),
+            "nocto": chance.one_of(True, False),
         }
     return drawn
 
@@ -306,6 +310,12 @@ def network(chance: Chance) -> Table:
     server = host(chance, has_cgroups=False)
     if chance.often():
         server["nfsd"] = {"threads": chance.one_of(1, 2, 8, 64), "call": chance.time(US, MS)}
+        server["nfsd"]["delegations"] = chance.one_of(True, False)
+        if chance.sometimes():
+            server["nfsd"] |= {
+                "stalls_at": chance.time(MS, 1000 * MS),
+                "stalls_for": chance.time(MS, 10_000 * MS),
+            }
     for exported in server["mount"].values():
         if chance.sometimes():
             exported["export"] = "async"
@@ -329,6 +339,8 @@ def network(chance: Chance) -> Table:
             hosts[client]["mount"][STRIPED] = {"striped": servers, "layout": layout}
     machine: Table = {"host": {**hosts, "server": server}}
     if chance.random() < 0.2:
+        return machine | routes(chance, clients) | segments(chance)
+    if chance.random() < 0.2:
         shape = chance.one_of("star", "two-level", "fat-tree", "torus")
         drawn: Table = {
             "topology": shape,
@@ -341,8 +353,38 @@ def network(chance: Chance) -> Table:
             drawn["k"] = 4
         elif shape == "torus":
             drawn["topo_parameters"] = "2,2"
-        return machine | {"network": drawn | wires(chance)}
-    return machine | {"link": links}
+        return machine | {"network": drawn | wires(chance) | segments(chance).get("network", {})}
+    return machine | {"link": links} | segments(chance)
+
+
+def routes(chance: Chance, clients: list[str]) -> Table:
+    """Draw a route by hand from each client to the server, over links of which some are on several routes."""
+    names = [f"wire{number}" for number in range(chance.randint(1, 6))]
+    links = {
+        name: {"rate": chance.rate(10 * MB, 5000 * MB), "latency": Time(chance.between(US, MS))}
+        | wires(chance)
+        for name in names
+    }
+    drawn = []
+    for client in clients:
+        length = chance.randint(1, len(names))
+        route: Table = {
+            "from": client,
+            "to": "server",
+            "links": [chance.choice(names) for _ in range(length)],
+        }
+        drawn.append(route)
+        if chance.sometimes():
+            route["symmetrical"] = False
+            drawn.append({"from": "server", "to": client, "links": [chance.choice(names)]})
+    return {"link": links, "route": drawn}
+
+
+def segments(chance: Chance) -> Table:
+    """Draw whether messages move segment by segment."""
+    if chance.random() < 0.9:
+        return {}
+    return {"network": {"level": "segment", "device_buffer": Size(chance.one_of(9000, 1 << 20))}}
 
 
 def wires(chance: Chance) -> Table:
@@ -351,7 +393,7 @@ def wires(chance: Chance) -> Table:
     if chance.random() < 0.2:
         drawn["sharing"] = chance.one_of("shared", "split-duplex", "fatpipe")
     if chance.random() < 0.2:
-        drawn["transport"] = chance.one_of("10gbe", "ipoib-fdr", "rdma-edr")
+        drawn["transport"] = chance.one_of("1gbe", "10gbe", "100gbe", "ipoib-qdr", "ipoib-fdr", "rdma-edr")
     if chance.random() < 0.2:
         drawn["mtu"] = Size(chance.one_of(1500, 9000))
     if chance.random() < 0.2:

@@ -47,6 +47,8 @@ def test_every_table_is_described() -> None:
         "cgroups",
         "at_risk",
         "links",
+        "servers",
+        "rpc_slots",
         "payloads",
     ]
 

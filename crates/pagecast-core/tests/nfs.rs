@@ -391,7 +391,7 @@ fn count(run: &Run, kind: &str) -> usize {
 /// How often it has made a READ, a WRITE, a COMMIT, and an open: of a new file or another.
 fn calls(run: &Run) -> [usize; 4] {
     let [read, write, commit, new, other] =
-        ["nfs read", "nfs write", "nfs commit", "nfs create", "nfs getattr"].map(|kind| count(run, kind));
+        ["nfs read", "nfs write", "nfs commit", "nfs create", "nfs open"].map(|kind| count(run, kind));
     [read, write, commit, new + other]
 }
 
@@ -409,6 +409,207 @@ fn a_close_of_version_4_asks_the_server() {
     };
     assert_eq!(seconds("3"), 0.0);
     assert!((seconds("4.2") - 1e-3).abs() < 1e-5, "a call of a millisecond");
+}
+
+/// The calls of names and attributes that a client has made.
+fn names(run: &Run) -> Vec<String> {
+    let kinds = ["lookup", "create", "open", "getattr", "setattr", "rename", "remove", "close"];
+    let counted = kinds.map(|kind| (kind, count(run, &format!("nfs {kind}"))));
+    counted.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| format!("{kind} {count}")).collect()
+}
+
+/// A round trip of 2 ms is all that takes time where files are empty.
+#[test]
+fn names_and_attributes_cross_the_network() {
+    let run = |version: &str, operation: &str| {
+        on(HOSTS)
+            .set(&format!("host.client.mount.\"/remote\".options.vers='{version}'"))
+            .set("link.lan.latency=1 ms")
+            .file("/remote/f", "1 MB")
+            .file("/remote/h", "1 MB")
+            .process("p", &[operation])
+            .run("kernel")
+    };
+    for (operation, calls_of_4, calls_of_3) in [
+        ("open = '/remote/f'", "open 1", "getattr 1"),
+        ("open = '/remote/g', create = true", "create 1", "lookup 1 create 1"),
+        ("open = '/remote/f', truncate = true", "open 1 setattr 1", "getattr 1 setattr 1"),
+        ("stat = '/remote/f'", "getattr 1", "getattr 1"),
+        ("truncate = '/remote/f', size = '5 kB'", "setattr 1", "setattr 1"),
+        ("truncate = '/remote/f', size = '5 MB'", "setattr 1", "setattr 1"),
+        ("rename = '/remote/f', to = '/remote/g'", "rename 1", "rename 1"),
+        ("rename = '/remote/f', to = '/remote/h'", "rename 1", "rename 1"),
+        ("link = '/remote/f', to = '/remote/g'", "rename 1", "rename 1"),
+        ("mkdir = '/remote/d'", "create 1", "lookup 1 create 1"),
+        ("unlink = '/remote/f'", "remove 1", "remove 1"),
+    ] {
+        for (version, expected) in [("4.2", calls_of_4), ("3", calls_of_3)] {
+            let run = run(version, operation);
+            assert_eq!(names(&run).join(" "), expected, "{operation}, version {version}");
+            let round_trips = expected.split(' ').count() as f64 / 2.0;
+            assert!(
+                (run.seconds("p", 0) - round_trips * 2e-3).abs() < 1e-5,
+                "{operation}: {}",
+                run.seconds("p", 0)
+            );
+        }
+    }
+}
+
+/// `fs/nfs/inode.c: nfs_setattr, nfs_getattr`
+#[test]
+fn a_change_of_size_commits_what_was_written_and_a_look_writes_it() {
+    let run =
+        |last: &str| on(HOSTS).process("p", &["write = '/remote/g', size = '8 MiB'", last]).run("kernel");
+    let size = run("truncate = '/remote/g', size = '9 MiB'");
+    assert_eq!(calls(&size)[1..3], [8, 1]);
+    assert!(size.end("p", 1) > 0.1, "the link, then the disk");
+    let look = run("stat = '/remote/g'");
+    assert!((0.02..0.05).contains(&look.end("p", 1)), "the link alone: {}", look.end("p", 1));
+}
+
+/// `fs/nfs/write.c: nfs_try_to_update_request`: a folio has one dirty range.
+#[test]
+fn a_write_beside_dirty_bytes_of_its_folio_has_them_written_first() {
+    let seconds = |version: &str, offset: &str| {
+        let beside = format!("write = '/remote/g', offset = '{offset}', size = '4 KiB'");
+        let operations = [
+            "write = '/remote/g', size = '4 MiB', call = '1 MiB'",
+            "fsync = '/remote/g'",
+            "write = '/remote/g', offset = '0 B', size = '4 KiB'",
+            &beside,
+        ];
+        let case = on(HOSTS).set("link.lan.latency=1 ms");
+        let case = case.set(&format!("host.client.kernel.version={version}"));
+        case.process("p", &operations).run("kernel").seconds("p", 3)
+    };
+    assert!((seconds("6.12", "512 KiB") - 2e-3).abs() < 2e-4, "a WRITE: {}", seconds("6.12", "512 KiB"));
+    for (version, offset) in [("6.12", "4 KiB"), ("6.12", "0 B"), ("6.12", "2 MiB"), ("6.10", "512 KiB")] {
+        assert!(seconds(version, offset) < 1e-4, "{version}, {offset}: {}", seconds(version, offset));
+    }
+}
+
+#[test]
+fn sync_waits_until_the_server_has_committed() {
+    for sync in ["sync = true", "syncfs = '/remote/g'"] {
+        let operations = ["write = '/remote/g', size = '8 MiB'", sync, "fsync = '/remote/g'"];
+        let run = on(HOSTS).process("p", &operations).run("kernel");
+        assert_eq!(calls(&run)[1..3], [8, 1]);
+        assert!(run.seconds("p", 1) > 0.1, "{sync}: the link, then the disk");
+        assert_eq!(run.seconds("p", 2), 0.0, "{sync}");
+    }
+}
+
+/// `fs/nfs/inode.c: nfs_attribute_timeout`: 3 s at first, twice as long whenever nothing has changed for so long.
+#[test]
+fn attributes_are_believed_for_some_time() {
+    let asked = |options: &str| {
+        let stat = "stat = '/remote/f'";
+        let rest =
+            ["sleep = '2 s'", stat, "sleep = '2 s'", stat, "sleep = '5 s'", stat, "sleep = '7 s'", stat];
+        let operations = [&[stat], &rest[..]].concat();
+        let run = on(HOSTS)
+            .set(&format!("host.client.mount.\"/remote\".options={options}"))
+            .file("/remote/f", "1 MB")
+            .process("p", &operations)
+            .run("kernel");
+        (0..=8).step_by(2).filter(|&at| run.seconds("p", at) > 0.0).collect::<Vec<_>>()
+    };
+    let lan = "{ vers = '4.2' }";
+    assert_eq!(asked(lan), [0, 4, 8], "at 0 s, 4 s, when they are 4 s old, and at 16 s; 9 s are within 6 s");
+    assert_eq!(asked("{ noac = true }"), [0, 2, 4, 6, 8]);
+    assert_eq!(asked("{ acregmin = '60 s' }"), [0]);
+}
+
+/// A server changes a file that a client has cached and open.
+#[test]
+fn a_read_sees_a_change_when_attributes_are_old() {
+    let from_cache = |sleep: &str, delegations: bool| {
+        let read = "read = '/remote/f', size = '1 MB', offset = '0 B'";
+        on(HOSTS)
+            .set(&format!("host.server.nfsd.delegations={delegations}"))
+            .file("/remote/f", "1 MB")
+            .process("p", &["open = '/remote/f'", read, &format!("sleep = '{sleep}'"), read])
+            .process_with(
+                "s",
+                "host = 'server'",
+                &["sleep = '1 s'", "write = '/export/f', offset = '0 B', size = '1 B'"],
+            )
+            .run("kernel")
+            .sources("p", 3)
+    };
+    assert_eq!(from_cache("2 s", false), (MB, 0), "they are believed");
+    assert_eq!(from_cache("4 s", false), (0, MB));
+    assert_eq!(from_cache("4 s", true), (0, MB), "the delegation is taken back");
+}
+
+/// `fs/nfsd/nfs4state.c: nfs4_set_delegation`
+#[test]
+fn a_file_with_a_delegation_is_opened_without_a_call() {
+    let open_and_close = ["open = '/remote/f'", "close = '/remote/f'", "sleep = '100 s'"];
+    let thrice = [&open_and_close[..], &open_and_close, &open_and_close].concat();
+    let run = |set: &str| on(HOSTS).set(set).file("/remote/f", "1 MB").process("p", &thrice).run("kernel");
+    assert_eq!(names(&run("host.server.nfsd.delegations=true")).join(" "), "open 1 close 1");
+    assert_eq!(names(&run("host.server.nfsd.delegations=false")).join(" "), "open 3 close 3");
+    assert_eq!(names(&run("host.client.mount.\"/remote\".options.vers='3'")).join(" "), "getattr 3");
+    let writes = [
+        &["open = '/remote/f'", "write = '/remote/f', size = '1 kB'", "close = '/remote/f'"],
+        &open_and_close[..],
+    ];
+    let own = on(HOSTS).file("/remote/f", "1 MB").process("p", &writes.concat()).run("kernel");
+    assert_eq!(names(&own).join(" "), "open 2 close 2", "who has written opens again");
+}
+
+/// A client's limit of dirty pages is one for all its devices: pages of a server that hangs slow down whoever writes elsewhere.
+#[test]
+fn a_server_that_hangs_slows_down_writers_to_other_disks() {
+    let run = |stall: &str| {
+        on(HOSTS)
+            .set("host.client.disk.ssd={ size = '100 GB', read = '100 MB/s', write = '100 MB/s' }")
+            .set("host.client.mount.\"/data\".disk=ssd")
+            .set("host.client.vm.dirty_bytes=200 MB")
+            .set("host.client.vm.dirty_background_bytes=100 MB")
+            .set("host.server.nfsd.stalls_at=1 s")
+            .set(&format!("host.server.nfsd.stalls_for={stall}"))
+            .process("p", &["write = '/remote/g', size = '2 GB', call = '1 MiB'"])
+            .process("q", &["sleep = '3 s'", "write = '/data/h', size = '300 MB', call = '1 MiB'"])
+            .run("kernel")
+    };
+    let (stalled, free) = (run("20 s"), run("0 s"));
+    assert!(stalled.seconds("p", 0) > free.seconds("p", 0) + 15.0, "{}", stalled.seconds("p", 0));
+    assert!(
+        stalled.seconds("q", 1) > 1.5 * free.seconds("q", 1),
+        "{} s, else {} s",
+        stalled.seconds("q", 1),
+        free.seconds("q", 1)
+    );
+    assert_eq!(stalled.file("/remote/g").0, 2 * GB);
+}
+
+/// A server answers when a change of names is in its journal.
+#[test]
+fn a_removal_is_durable_before_it_ends() {
+    let seconds = |export: &str| {
+        on(HOSTS)
+            .set(&format!("host.server.mount.\"/export\".export={export}"))
+            .set("host.server.mount.\"/export\".journal={}")
+            .set("host.server.kernel.version=6.12")
+            .file("/remote/f", "1 MB")
+            .process("p", &["unlink = '/remote/f'"])
+            .run("kernel")
+            .seconds("p", 0)
+    };
+    assert!(seconds("sync") > seconds("async") + 1e-4, "{} s", seconds("sync"));
+}
+
+/// A file that another one replaces has no pages at its server any more.
+#[test]
+fn a_server_drops_the_pages_of_a_file_that_a_client_replaces() {
+    let operations = ["write = '/remote/g', size = '1 MB'", "rename = '/remote/g', to = '/remote/f'"];
+    let run = client(&[READ, operations[0], operations[1]]).run("kernel");
+    let of_server = |at: &usize| run.files.host[*at] == 1;
+    let cached: u64 = (0..run.files.host.len()).filter(of_server).map(|at| run.files.cached[at]).sum();
+    assert_eq!(cached, MB);
 }
 
 /// A server answers when the name of a new file is in its journal.

@@ -1,6 +1,6 @@
 //! Begins operations on names and descriptors: they say which file is which, and ask little of the page cache.
 //!
-//! Left out: the time of names on another host, and errors of directories, which are there as soon as a path names them.
+//! Left out: errors of directories, which are there as soon as a path names them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -51,11 +51,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let begun = self.open_size(file, truncate)?;
         Ok(match begun.wants {
             Wants::Nothing if is_new && self.is_striped(file) => Begun::on_servers(file, Procedure::Create),
-            Wants::Nothing if is_new && self.asks_server(file) => {
-                Begun::on(file, Call::Name { file: self.view(file), change: NameChange::Create })
-            }
-            Wants::Nothing if self.asks_server(file) => {
-                Begun::on(file, Call::Open { file: self.view(file), is_stat: false })
+            Wants::Call(Call::Truncate { file: view, size, .. }) if self.asks_server(file) => {
+                Begun::on(file, Call::Truncate { file: view, size, opens: true })
             }
             _ if is_new => self.named(file, NameChange::Create),
             Wants::Nothing => self.look_up(file, false),
@@ -68,7 +65,8 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         if self.is_striped(file) {
             return Begun::on_servers(file, Procedure::Getattr);
         }
-        match self.policy.minds_opens() && self.files.has_size(file.file) {
+        let is_minded = self.policy.minds_opens() && self.files.has_size(file.file);
+        match is_minded || self.asks_server(file) {
             true => Begun::on(file, Call::Open { file: self.view(file), is_stat }),
             false => Begun::on(file, Wants::Nothing),
         }
@@ -79,10 +77,15 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         if self.is_striped(file) {
             return Begun::on_servers(file, Procedure::Getattr);
         }
-        match self.policy.minds_names() {
+        match self.minds_name(file) {
             true => Begun::on(file, Call::Name { file: self.view(file), change }),
             false => Begun::on(file, Wants::Nothing),
         }
+    }
+
+    /// True if a change of the names of a file takes time.
+    fn minds_name(&self, file: Located) -> bool {
+        self.policy.minds_names() || self.asks_server(file)
     }
 
     /// Gives a file the size that it has when it has been opened, and makes it exist.
@@ -94,7 +97,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
     /// Closes a descriptor. With the last one of a file without a name the file goes.
     pub(super) fn close(&mut self, fd: Fd, file: Located) -> Begun {
         match self.drop_descriptor(fd) {
-            Some(_) if self.is_striped(file) => Begun::on_servers(file, Procedure::Remove),
+            Some(_) if self.is_striped(file) => Begun::on_servers(file, Procedure::Remove { is_last: true }),
             Some(removal) => Begun::on(file, removal),
             None => {
                 let flush = self.flush_at_close(file);
@@ -147,7 +150,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let Release::Last(file) = release else { return None };
         let view = self.view(Located { file, mount });
         self.files.remove(file);
-        Some(Call::Truncate { file: view, size: Bytes::ZERO })
+        Some(Call::Truncate { file: view, size: Bytes::ZERO, opens: false })
     }
 
     /// Removes a name, and the file with its last name where no descriptor has it.
@@ -161,7 +164,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             Release::Last(last) => {
                 self.files.remove(last);
                 if self.is_striped(file) {
-                    return Ok(Begun::on_servers(file, Procedure::Remove));
+                    return Ok(Begun::on_servers(file, Procedure::Remove { is_last: true }));
                 }
                 Begun {
                     wants: Wants::Call(Call::Unlink { file: before }),
@@ -196,7 +199,7 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let replaces = self.files.exists(self.files.file(name));
         let release = self.files.rename(from, name);
         let removal = self.removal(release, mount);
-        if self.policy.minds_names() {
+        if self.minds_name(file) {
             let aside = removal.map(Box::new);
             return Ok(Begun { aside, ..self.named(file, NameChange::Rename { replaces }) });
         }

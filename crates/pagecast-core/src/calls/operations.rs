@@ -224,13 +224,16 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
             });
         }
         self.files.extend(located.file, size);
-        Ok(Begun::on(located, Wants::Nothing))
+        match size > before.size && self.asks_server(located) {
+            true => Ok(self.cut(located, before, size)),
+            false => Ok(Begun::on(located, Wants::Nothing)),
+        }
     }
 
-    /// Tells the task's host, and the one that keeps the file, that pages are gone.
+    /// Tells the task's host that pages are gone, and the one that keeps the file, unless a call of the client does so.
     pub(super) fn cut(&self, located: Located, before: FileView, size: Bytes) -> Begun {
-        let is_remote = self.files.home(located.file).0 != self.host;
-        let begun = Begun::on(located, Call::Truncate { file: before, size });
+        let is_remote = self.files.home(located.file).0 != self.host && !self.asks_server(located);
+        let begun = Begun::on(located, Call::Truncate { file: before, size, opens: false });
         Begun { cut_at_home: is_remote.then_some(size), ..begun }
     }
 
@@ -354,8 +357,9 @@ impl<M: Deref<Target = Machine>> Caller<'_, M> {
         let flags = self.flags_that_count(located, flags);
         let asks_server = self.asks_server(located);
         let (file, through) = (self.view(located), !asks_server && self.files.writes_through(located.file));
-        // The mount option `sync` (`include/linux/fs.h: IS_SYNC`).
-        let is_sync = asks_server && mount.write_mode == WriteMode::Through;
+        // The mount option `sync` (`include/linux/fs.h: IS_SYNC`), which `noac` implies.
+        let is_noac = mount.options.is_some_and(|options| options.noac);
+        let is_sync = asks_server && (mount.write_mode == WriteMode::Through || is_noac);
         let durable = Integrity::of(flags).or(is_sync.then_some(Integrity::File));
         let call = match (self.chunk(located), durable.filter(|_| !through)) {
             (Some(chunk), _) => return Wants::transfer(located, span, chunk, Direction::Write),

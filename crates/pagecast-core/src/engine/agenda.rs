@@ -24,6 +24,8 @@ pub(super) enum Wake {
     Copied(u32),
     /// A thread of an NFS server has done what a call takes beside its data.
     Nfsd { server: u32, thread: u32 },
+    /// The threads of an NFS server take calls again.
+    NfsdGoesOn(u32),
     /// The policy of a host has given way and goes on with what it named.
     Resume(u32, u64),
     /// The policy of a host wanted to be called. May be out of date.

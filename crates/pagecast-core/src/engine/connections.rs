@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::net::Lane;
+use crate::policy::FileId;
 use crate::units::{Bytes, Nanos};
 
 /// Bytes that a socket takes ahead of the wire: `net.ipv4.tcp_wmem` lets a buffer grow to 4 MiB, headers and slack included. Recorded with Linux
@@ -19,11 +20,13 @@ pub(super) enum Recipient {
     Server(u32),
     /// The client that waits for the reply to it.
     Client(u32),
+    /// A client whose delegation of a file is taken back.
+    Recall(u32, FileId),
 }
 
 /// A connection by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConnectionId(u32);
+pub(super) struct ConnectionId(pub u32);
 
 /// One direction of a stream between two hosts.
 #[derive(Debug)]
@@ -36,6 +39,8 @@ pub(super) struct Connection {
     pub flows_left: u32,
     /// The message on its way and those behind it.
     pub messages: VecDeque<(u64, Recipient)>,
+    /// Takers of messages whose segments are on their way.
+    pub on_way: VecDeque<Recipient>,
 }
 
 impl Connection {
@@ -56,7 +61,13 @@ pub(super) struct Connections {
 impl Connections {
     /// Opens a connection over the links of a route.
     pub(super) fn connect(&mut self, lanes: Vec<Lane>, latency: Nanos) -> ConnectionId {
-        self.connections.push(Connection { lanes, latency, flows_left: 0, messages: VecDeque::new() });
+        self.connections.push(Connection {
+            lanes,
+            latency,
+            flows_left: 0,
+            messages: VecDeque::new(),
+            on_way: VecDeque::new(),
+        });
         ConnectionId(self.connections.len() as u32 - 1)
     }
 

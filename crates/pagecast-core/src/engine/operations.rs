@@ -72,30 +72,37 @@ impl<'a, N: Network> Engine<'a, N> {
         self.enter(at, operation, begun.file, begun.offset, begun.bytes);
         if let (Some(size), Some(located)) = (begun.cut_at_home, begun.file) {
             let (home, _) = self.namespace.home(located.file);
-            let call = Call::Truncate { file: self.view_at_home(located.file), size };
+            let call = Call::Truncate { file: self.view_at_home(located.file), size, opens: false };
             self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
         }
         if let Some(call) = begun.aside {
-            self.request_aside(self.processes[at as usize].host, *call)?;
+            self.remove_aside(self.processes[at as usize].host, *call)?;
         }
         self.ask(at, begun.wants)
     }
 
-    /// Asks for the removal of a file that nothing refers to any more, for which nobody waits: its host, or the servers of a striped one.
-    pub(super) fn request_aside(&mut self, host: u32, call: Call) -> Result<(), SimulationError> {
-        let datafiles = match &call {
-            Call::Truncate { file, .. } => self.namespace.striping(file.id).map(|each| each.parts.clone()),
-            _ => None,
+    /// Removes a file that nothing refers to any more, for which nobody waits: its pages, also where another host keeps it, or the datafiles
+    /// of a striped one.
+    pub(super) fn remove_aside(&mut self, host: u32, call: Call) -> Result<(), SimulationError> {
+        let operation = OperationId::NOBODY;
+        let Call::Truncate { file, size, opens } = call else {
+            return self.request(host, &Request { operation, call });
         };
-        let Some(datafiles) = datafiles else {
-            return self.request(host, &Request { operation: OperationId::NOBODY, call });
-        };
-        for part in datafiles {
-            let (home, _) = self.namespace.home(part);
-            let call = Call::Truncate { file: self.view_at_home(part), size: Bytes::ZERO };
-            self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
+        if let Some(striping) = self.namespace.striping(file.id) {
+            for part in striping.parts.clone() {
+                let (home, _) = self.namespace.home(part);
+                let call = Call::Truncate { file: self.view_at_home(part), size, opens };
+                self.request(home as u32, &Request { operation, call })?;
+            }
+            return Ok(());
         }
-        Ok(())
+        self.request(host, &Request { operation, call })?;
+        let (home, _) = self.namespace.home(file.id);
+        if home == host as usize {
+            return Ok(());
+        }
+        let call = Call::Truncate { file: self.view_at_home(file.id), size, opens };
+        self.request(home as u32, &Request { operation, call })
     }
 
     /// Lets a process wait for something.
@@ -185,6 +192,7 @@ impl<'a, N: Network> Engine<'a, N> {
             // A client changes it when the server has the bytes.
             if self.namespace.home(located.file).0 == host as usize {
                 self.namespace.changed(located.file);
+                self.recall_delegations(located.file, None);
             }
         }
         outcome.parts.add(Part::Wait, current.waited);

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use super::run::Engine;
 use crate::flow::Network;
 use crate::result::{Part, PayloadTable};
+use crate::units::Nanos;
 
 impl<N: Network> Engine<'_, N> {
     /// The rows of all clients and servers.
@@ -35,10 +36,16 @@ impl<N: Network> Engine<'_, N> {
         let connections = ways.flat_map(|mounted| [mounted.to_server, mounted.to_client]);
         let lanes = connections.flat_map(|id| &self.connections.get(id).lanes);
         let directions = lanes.flat_map(|lane| self.net.crossed(lane.path()).iter().map(|&(at, _)| at));
-        let busiest = directions.max_by_key(|&at| (self.links.busy(at), Reverse(at)));
+        let busiest = directions.max_by_key(|&at| (self.busy(at), Reverse(at)));
         busiest.map_or_else(String::new, |at| {
             let [link, from, to] = self.net.names(at);
             format!("{link}, {from} to {to}")
         })
+    }
+
+    /// The time for which a direction had a message or a segment on it.
+    fn busy(&self, direction: u32) -> Nanos {
+        let of_segments = self.segments.as_ref().and_then(|segments| segments.used().get(direction as usize));
+        self.links.busy(direction) + of_segments.map_or(Nanos::ZERO, |used| used.busy)
     }
 }

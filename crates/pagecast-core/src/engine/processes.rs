@@ -177,7 +177,7 @@ impl<N: Network> Engine<'_, N> {
         table.users -= 1;
         if table.users == 0 {
             for call in self.caller(at).close_all() {
-                self.request_aside(host, call)?;
+                self.remove_aside(host, call)?;
             }
         }
         let bytes = self.caller(at).give_memory_back(None);

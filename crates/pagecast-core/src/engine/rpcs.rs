@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::agenda::Wake;
 use super::connections::Recipient;
 use super::groups::servers;
+use super::rpc_use::answered;
 use super::run::Engine;
 use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
@@ -23,7 +24,7 @@ use crate::policy::{
 use crate::units::{Bytes, Nanos};
 
 /// Bytes of the headers of a call or a reply: RPC, COMPOUND with SEQUENCE and PUTFH, attributes.
-const HEADER: Bytes = Bytes(200);
+pub(super) const HEADER: Bytes = Bytes(200);
 
 impl<N: Network> Engine<'_, N> {
     /// Sends a call of a client to the server of its mount.
@@ -35,6 +36,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn send_to_server(&mut self, call: UnderWay) {
         let mounted = self.mounted(&call);
         let (data, _) = call.rpc.procedure.data();
+        self.rpc_use.mount_of(&call).in_use.rise(self.now);
         let call = self.rpcs.calls.add(call);
         self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
@@ -57,17 +59,26 @@ impl<N: Network> Engine<'_, N> {
         let under_way = self.rpcs.calls.get_mut(call);
         under_way.arrived = now;
         under_way.keep_first(piece);
-        let service = &mut self.rpcs.services[server as usize];
-        match service.threads.iter().position(Option::is_none) {
-            Some(thread) => {
-                service.threads[thread] = Some(call);
-                self.take_call(server, thread as u32)
-            }
-            None => {
-                service.waiting.push_back(call);
-                Ok(())
-            }
+        self.rpc_use.servers[server as usize].waiting.rise(now);
+        self.rpcs.services[server as usize].waiting.push_back(call);
+        self.take_waiting_calls(server)
+    }
+
+    /// The free threads of a server take the calls that wait, unless it stalls.
+    pub(super) fn take_waiting_calls(&mut self, server: u32) -> Result<(), SimulationError> {
+        while !self.is_stalled(server)
+            && let Some(thread) = self.rpcs.services[server as usize].take_next()
+        {
+            let (now, used) = (self.now, &mut self.rpc_use.servers[server as usize]);
+            used.waiting.fall(now);
+            used.busy.rise(now);
+            self.take_call(server, thread)?;
         }
+        Ok(())
+    }
+
+    fn is_stalled(&self, server: u32) -> bool {
+        self.scenario.machine.hosts[server as usize].nfsd.is_stalled(self.now)
     }
 
     /// A thread of a server begins its call, which takes some time beside its data.
@@ -91,7 +102,8 @@ impl<N: Network> Engine<'_, N> {
         let (UnderWay { client, rpc, .. }, is_striped) = (*under_way, under_way.is_striped());
         match self.call_of(server, &rpc, is_striped) {
             Some(call) => {
-                if matches!(rpc.procedure, Procedure::Write { .. }) && !is_striped {
+                if matches!(rpc.procedure, Procedure::Write { .. } | Procedure::Setattr { .. }) && !is_striped
+                {
                     self.namespace.changed(rpc.file);
                     *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
                 }
@@ -109,6 +121,7 @@ impl<N: Network> Engine<'_, N> {
         let is_async = mount.export == Export::Async;
         // A file may have been cut or removed while the call was on its way.
         let there = |end: Bytes, offset: u64, bytes: Bytes| bytes.min(end.saturating_sub(Bytes(offset)));
+        let name = |change| policy.minds_names().then_some(Call::Name { file, change });
         match rpc.procedure {
             Procedure::Read { offset, bytes } => {
                 let bytes = there(file.size, offset, bytes);
@@ -117,10 +130,10 @@ impl<N: Network> Engine<'_, N> {
             }
             Procedure::Write { offset, bytes, stable } => {
                 let bytes = there(self.namespace.taken(rpc.file), offset, bytes);
-                let call = if stable && !is_async {
+                let through = self.namespace.writes_through(rpc.file);
+                let call = if stable && !is_async && !through {
                     Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data }
                 } else {
-                    let through = self.namespace.writes_through(rpc.file);
                     Call::Write { file, offset, bytes, through, dontcache: false, piece: bytes }
                 };
                 (bytes > Bytes::ZERO).then_some(call)
@@ -130,12 +143,15 @@ impl<N: Network> Engine<'_, N> {
             Procedure::Getattr if is_striped && policy.minds_opens() && self.namespace.has_size(rpc.file) => {
                 Some(Call::Open { file, is_stat: true })
             }
-            Procedure::Getattr | Procedure::Close => None,
-            Procedure::Create => {
-                policy.minds_names().then_some(Call::Name { file, change: NameChange::Create })
+            Procedure::Open if policy.minds_opens() && self.namespace.has_size(rpc.file) => {
+                Some(Call::Open { file, is_stat: false })
             }
-            Procedure::Remove => Some(Call::Unlink { file }),
-            Procedure::Setattr { size } => Some(Call::Truncate { file, size }),
+            Procedure::Getattr | Procedure::Lookup | Procedure::Open | Procedure::Close => None,
+            Procedure::Create => name(NameChange::Create),
+            Procedure::Rename { replaces } => name(NameChange::Rename { replaces }),
+            Procedure::Remove { is_last: false } => name(NameChange::Unlink),
+            Procedure::Remove { is_last: true } => Some(Call::Unlink { file }),
+            Procedure::Setattr { size } => Some(Call::Truncate { file, size, opens: false }),
         }
     }
 
@@ -155,32 +171,36 @@ impl<N: Network> Engine<'_, N> {
         let under_way = self.rpcs.calls.get_mut(call);
         let rpc = under_way.rpc;
         if std::mem::take(&mut under_way.commits)
-            && let Some(call) = self.commit_of_name(server, &rpc)
+            && let Some(call) = self.commit_metadata(server, &rpc)
         {
             return self.request(server, &Request { operation: OperationId(THREAD | thread), call });
         }
         let now = self.now;
         self.release_next_piece(server, call);
-        let service = &mut self.rpcs.services[server as usize];
-        let next = service.waiting.pop_front();
-        service.threads[thread as usize] = next;
+        self.rpcs.services[server as usize].threads[thread as usize] = None;
+        let used = &mut self.rpc_use.servers[server as usize];
+        answered(&mut used.calls, rpc.procedure);
+        used.busy.fall(now);
         let under_way = self.rpcs.calls.get_mut(call);
         (under_way.replied, under_way.outcome) = (now, outcome);
-        let under_way = *under_way;
-        match under_way.is_striped() {
-            true => self.lengthen_datafile(&rpc),
-            false => self.note_change_of_inode(&rpc),
+        let mut under_way = *under_way;
+        if under_way.is_striped() {
+            self.lengthen_datafile(&rpc);
+        } else {
+            under_way.delegates = self.delegates(server, &under_way);
+            self.rpcs.calls.get_mut(call).delegates = under_way.delegates;
+            self.note_change_of_inode(&rpc);
         }
         self.cut_behind_end(server, &rpc)?;
         let mounted = self.mounted(&under_way);
         let (_, data) = rpc.procedure.data();
         self.send_message(mounted.to_client, (HEADER, data), Recipient::Client(call));
-        next.map_or(Ok(()), |_| self.take_call(server, thread))
+        self.take_waiting_calls(server)
     }
 
-    /// The call by which a server makes a new name durable before it answers, unless it exports with `async`
-    /// (`fs/nfsd/vfs.c: nfsd_create_setattr`, `fs/nfsd/vfs.h: commit_metadata`).
-    fn commit_of_name(&self, server: u32, rpc: &Rpc) -> Option<Call> {
+    /// The call by which a server makes a change of metadata durable before it answers, unless it exports with `async`
+    /// (`fs/nfsd/vfs.c: nfsd_create_setattr, nfsd_unlink, nfsd_rename, nfsd_setattr`, `fs/nfsd/vfs.h: commit_metadata`).
+    fn commit_metadata(&self, server: u32, rpc: &Rpc) -> Option<Call> {
         let file = self.view_of_server(rpc);
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
         (mount.export == Export::Sync).then_some(Call::Fsync { file, durable: Integrity::File })
@@ -197,7 +217,7 @@ impl<N: Network> Engine<'_, N> {
         if Bytes(offset) + bytes <= size {
             return Ok(());
         }
-        let call = Call::Truncate { file: self.view_of_server(rpc), size };
+        let call = Call::Truncate { file: self.view_of_server(rpc), size, opens: false };
         self.request(server, &Request { operation: OperationId::NOBODY, call })
     }
 
@@ -216,23 +236,31 @@ impl<N: Network> Engine<'_, N> {
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
         let under_way = self.rpcs.calls.remove(call);
+        let used = self.rpc_use.mount_of(&under_way);
+        used.in_use.fall(self.now);
+        answered(&mut used.calls, under_way.rpc.procedure);
         if let Some(payload) = under_way.payload {
             return self.buffer_done(payload, &under_way);
         }
         if let Some(sent) = under_way.of_cache {
             return self.dirty_sent(sent);
         }
-        let UnderWay { client, rpc, sent, arrived, replied, .. } = under_way;
+        let UnderWay { client, rpc, sent, arrived, replied, delegates, .. } = under_way;
         let now = self.now;
         let server = replied - arrived;
         let own = self.rpcs.own_changes.get(&(client, rpc.file)).copied().unwrap_or_default();
         let change = self.namespace.change(rpc.file) - own;
-        let reply = Reply { xid: rpc.xid, network: now - sent - server, server, change };
+        let reply = Reply { xid: rpc.xid, network: now - sent - server, server, change, delegates };
         self.with_policy(client, |policy, actions| policy.replied(now, &reply, actions))
     }
 
-    /// Opens the connections of all mounts of other hosts.
+    /// Opens the connections of all mounts of other hosts, and notes when servers that stall go on.
     pub(super) fn connect_mounts(&mut self) {
+        for (server, host) in (0..).zip(&self.scenario.machine.hosts) {
+            if let Some(at) = host.nfsd.stalls_at {
+                self.agenda.add(self.now, at + host.nfsd.stalls_for, Wake::NfsdGoesOn(server));
+            }
+        }
         for (client, host) in (0..).zip(&self.scenario.machine.hosts) {
             let mounts = host.mounts.iter().map(|mount| {
                 let is_striped = matches!(mount.source, MountSource::Striped(_));
@@ -240,6 +268,9 @@ impl<N: Network> Engine<'_, N> {
                     let mut connect = |from, to| {
                         let route =
                             *self.net.route(from, to, link).expect("the routes of all mounts are known");
+                        if let Some(segments) = &mut self.segments {
+                            segments.open(self.net.segment_way(from as usize, to as usize, link));
+                        }
                         let lanes = match is_striped {
                             true => self.net.one_by_one(&route, &mut self.network),
                             false => vec![route.lane()],

@@ -36,8 +36,10 @@ pub(super) struct UnderWay {
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
-    /// True if a name that it makes is still to be made durable.
+    /// True if a change of metadata is still to be made durable.
     pub commits: bool,
+    /// True if the client gets a delegation of the file.
+    pub delegates: bool,
     /// The time and bytes that the server's policy has given it.
     pub outcome: Outcome,
 }
@@ -45,22 +47,20 @@ pub(super) struct UnderWay {
 impl UnderWay {
     /// A call that a client sends now.
     pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
-        let commits = rpc.procedure == Procedure::Create && payload.is_none();
-        let outcome = Outcome::default();
-        let rest = Bytes::ZERO;
-        let of_cache = None;
+        let commits = payload.is_none() && rpc.procedure.changes_metadata();
         Self {
             client,
             rpc,
             server,
             payload,
-            of_cache,
-            rest,
+            of_cache: None,
+            rest: Bytes::ZERO,
             sent: now,
             arrived: now,
             replied: now,
             commits,
-            outcome,
+            delegates: false,
+            outcome: Outcome::default(),
         }
     }
 
@@ -101,6 +101,15 @@ pub(super) struct Service {
     pub waiting: VecDeque<u32>,
     /// Hosts that have a striped mount on it.
     pub clients: u32,
+}
+
+impl Service {
+    /// Gives the call that has waited for longest to the first free thread, if there are both; returns the thread.
+    pub fn take_next(&mut self) -> Option<u32> {
+        let thread = self.threads.iter().position(Option::is_none)?;
+        self.threads[thread] = Some(self.waiting.pop_front()?);
+        Some(thread as u32)
+    }
 }
 
 /// All calls under way, and the servers that do them.

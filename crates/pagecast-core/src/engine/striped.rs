@@ -123,7 +123,10 @@ impl<N: Network> Engine<'_, N> {
             left: 0,
             answered: self.now,
             next: NOTHING,
-            asks_metadata: matches!(procedure, Procedure::Getattr | Procedure::Create | Procedure::Remove),
+            asks_metadata: matches!(
+                procedure,
+                Procedure::Getattr | Procedure::Create | Procedure::Remove { .. }
+            ),
             outcome: Outcome::default(),
         });
         match procedure {
@@ -304,6 +307,8 @@ impl<N: Network> Engine<'_, N> {
         let Some(next) = self.rpcs.calls.get(call).next_piece(self.now) else { return };
         let payload = next.payload.expect("only payloads have pieces");
         self.striped.payloads.get_mut(payload).under_way += 1;
+        self.rpc_use.mount_of(&next).in_use.rise(self.now);
+        self.rpc_use.servers[server as usize].waiting.rise(self.now);
         let next = self.rpcs.calls.add(next);
         self.rpcs.services[server as usize].waiting.push_back(next);
     }

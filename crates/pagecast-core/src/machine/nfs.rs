@@ -1,6 +1,6 @@
 //! Describes NFS: the options of a mount and of an export, and the threads of a server.
 
-use crate::keys::{SIZE, TIME, Word, keys, whole, word};
+use crate::keys::{FLAG, SIZE, TIME, Word, keys, whole, word};
 use crate::units::{Bytes, Nanos};
 
 keys! {
@@ -9,7 +9,7 @@ keys! {
     pub struct NfsOptions: "nfs_options" {
         /// Most bytes of a READ
         ///
-        /// The mount option of this name. Only `kernel` looks at it and the next three.
+        /// The mount option of this name. Only `kernel` looks at the options.
         #[key(SIZE, default = Bytes(1 << 20))]
         pub rsize: Bytes,
         /// Most bytes of a WRITE
@@ -25,6 +25,32 @@ keys! {
         /// The mount option of this name. A close of version 4 tells the server, and waits for its answer.
         #[key(word::<NfsVersion>(), default = NfsVersion::V42)]
         pub vers: NfsVersion,
+        /// Least time for which the attributes of a file are believed
+        ///
+        /// The mount option of this name. The time doubles while the file does not change.
+        #[key(TIME, default = Nanos(3_000_000_000))]
+        pub acregmin: Nanos,
+        /// Longest such time
+        #[key(TIME, default = Nanos(60_000_000_000))]
+        pub acregmax: Nanos,
+        /// Attributes are not believed, and each write waits for the server
+        ///
+        /// The mount option of this name.
+        #[key(FLAG, default = false)]
+        pub noac: bool,
+        /// An open believes attributes, too
+        ///
+        /// The mount option of this name. Version 4 opens with a call nevertheless.
+        #[key(FLAG, default = false)]
+        pub nocto: bool,
+    }
+}
+
+impl NfsOptions {
+    /// Returns the longest folio that a write fills, in pages (`fs/nfs/inode.c: nfs_fhget`, large folios since Linux 6.11).
+    #[must_use]
+    pub fn largest_folio(version: (u32, u32)) -> u64 {
+        if version < (6, 11) { 1 } else { 512 }
     }
 }
 
@@ -81,5 +107,26 @@ keys! {
         /// A thread passes all requests of the client that wait, with its own one. With 0 finding a request takes the same time however many wait.
         #[key(TIME, default = Nanos::ZERO)]
         pub search: Nanos,
+        /// Clients of version 4 that open a file may get a read delegation
+        ///
+        /// `/proc/sys/fs/leases-enable`.
+        #[key(FLAG, default = true)]
+        pub delegations: bool,
+        /// Time at which its threads stop to take calls, as a server does that hangs
+        ///
+        /// Calls that they have begun go on.
+        #[key(TIME, absent = "they do not stop")]
+        pub stalls_at: Option<Nanos>,
+        /// Time for which they stop
+        #[key(TIME, default = Nanos::ZERO)]
+        pub stalls_for: Nanos,
+    }
+}
+
+impl Nfsd {
+    /// True if its threads take no calls at an instant.
+    #[must_use]
+    pub fn is_stalled(&self, now: Nanos) -> bool {
+        self.stalls_at.is_some_and(|at| at <= now && now < at + self.stalls_for)
     }
 }

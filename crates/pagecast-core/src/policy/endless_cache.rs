@@ -226,7 +226,7 @@ impl Policy for EndlessCache {
             Call::Insert { .. } | Call::Serve { .. } => {
                 unreachable!("files of other hosts are one flow for this policy")
             }
-            Call::Truncate { file, size } => self.cut(file.id, size),
+            Call::Truncate { file, size, .. } => self.cut(file.id, size),
             Call::Unlink { file } => self.cut(file.id, Bytes::ZERO),
             Call::Name { .. } | Call::Open { .. } | Call::Close { .. } => {}
             Call::Advise { file, advice: Advice::DontNeed, offset, bytes } => {

@@ -267,6 +267,8 @@ pub enum Call {
         file: FileView,
         /// New size.
         size: Bytes,
+        /// True if the call opens the file, too (O_TRUNC).
+        opens: bool,
     },
     /// A file loses its last name: its pages leave, unwritten.
     Unlink {
@@ -654,6 +656,9 @@ pub trait Policy: Send {
 
     /// Takes the reply to a call that the policy has sent.
     fn replied(&mut self, _now: Nanos, _reply: &Reply, _out: &mut Actions) {}
+
+    /// Takes a delegation of a file back that a reply has given.
+    fn recall(&mut self, _file: FileId) {}
 
     /// Gives the policy its turn again after it has given way.
     fn resumed(&mut self, _now: Nanos, _tag: u64, _out: &mut Actions) {}

@@ -41,14 +41,26 @@ pub enum Procedure {
     },
     /// Makes all bytes of the file durable.
     Commit,
-    /// Opens the file, or asks for its attributes.
+    /// Asks for the attributes of the file.
     Getattr,
-    /// Closes the file.
+    /// Looks up a name that no file has.
+    Lookup,
+    /// Opens the file (version 4).
+    Open,
+    /// Closes the file (version 4).
     Close,
-    /// Makes the file.
+    /// Makes the file, or a directory.
     Create,
-    /// Removes the file.
-    Remove,
+    /// Removes a name of the file.
+    Remove {
+        /// True if it is the last one.
+        is_last: bool,
+    },
+    /// Changes a name of the file, or adds one.
+    Rename {
+        /// True if another file had the new name.
+        replaces: bool,
+    },
     /// Cuts the file.
     Setattr {
         /// Its new size.
@@ -57,18 +69,19 @@ pub enum Procedure {
 }
 
 impl Procedure {
+    /// True if it changes names or attributes.
+    #[must_use]
+    pub fn changes_metadata(&self) -> bool {
+        matches!(self, Self::Create | Self::Remove { .. } | Self::Rename { .. } | Self::Setattr { .. })
+    }
+
     /// The bytes of data in its call and in its reply.
     #[must_use]
     pub fn data(&self) -> (Bytes, Bytes) {
         match *self {
             Self::Read { bytes, .. } => (Bytes::ZERO, bytes),
             Self::Write { bytes, .. } => (bytes, Bytes::ZERO),
-            Self::Commit
-            | Self::Getattr
-            | Self::Close
-            | Self::Create
-            | Self::Remove
-            | Self::Setattr { .. } => (Bytes::ZERO, Bytes::ZERO),
+            _ => (Bytes::ZERO, Bytes::ZERO),
         }
     }
 }
@@ -84,4 +97,6 @@ pub struct Reply {
     pub server: Nanos,
     /// How often others than the client have changed the file.
     pub change: u64,
+    /// True if the client is told of changes by others from now on (a read delegation of version 4).
+    pub delegates: bool,
 }

@@ -8,6 +8,7 @@ use super::devices::DeviceTable;
 use super::links::LinkTable;
 use super::parts_table::PartsTable;
 use super::payloads::PayloadTable;
+use super::servers::{Server, Slots};
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
 use super::waits::WaitTable;
@@ -40,6 +41,10 @@ pub struct SimulationResult {
     pub devices: DeviceTable,
     /// The messages and bytes of each link.
     pub links: LinkTable,
+    /// The servers of other hosts' files.
+    pub servers: Vec<Server>,
+    /// The calls of each mount of a client.
+    pub rpc_slots: Vec<Slots>,
     /// What clients of striped mounts asked of each server.
     pub payloads: PayloadTable,
     /// The cached part of each file.

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pagecast.errors import StudyError
 
-__all__ = ["CLIENT_MOUNT", "EXPORT", "Platform", "read_platform"]
+__all__ = ["CLIENT_MOUNT", "DISK_WRITE", "EXPORT", "NAME_COST", "Platform", "read_platform"]
 
 CLIENT_MOUNT: Final = "/n"
 EXPORT: Final = "/export"
@@ -49,15 +49,21 @@ class Platform:
     hosts : mapping of str
         `client` and `server`.
     link : mapping of str
+    rate_bytes_per_s : float
+        Of the link, for bytes of messages.
     round_trip_s : float
         What the delay of the link makes of it.
+    wsize : int
+        Bytes of a WRITE.
     has_own_server : bool
         True if the server has a kernel of its own, with a page cache and a disk.
     """
 
     hosts: Mapping[str, Mapping[str, Any]]
     link: Mapping[str, Any]
+    rate_bytes_per_s: float
     round_trip_s: float
+    wsize: int
     has_own_server: bool
 
     def to_toml(self, values: Mapping[str, str]) -> str:
@@ -76,7 +82,13 @@ class Platform:
         return key in OF_SERVER or key in (OF_PROCESSOR if self.has_own_server else OF_COPYING)
 
 
-OF_SERVER: Final = ("nfsd.call",)
+DISK_WRITE: Final = "disk.disk.write"
+"""The rate of the server's disk, where it is calibrated."""
+
+NAME_COST: Final = f"mount.{json.dumps(EXPORT)}.create"
+"""The time of the server's processor for a new name."""
+
+OF_SERVER: Final = ("nfsd.call", DISK_WRITE, NAME_COST)
 """What only the server has."""
 
 OF_COPYING: Final = ("memory.cost.copy_read", "memory.cost.copy_write")
@@ -117,17 +129,20 @@ def read_platform(folder: Path) -> Platform:
     delay_us = find.text(r"^configuration: .*\bdelay (\d+)us", "the delay of the link (delay N us)")
     mtu = int(find.text(r"\bmtu (\d+)", "", default="1500"))
     part = (mtu - HEADERS_INSIDE) / (mtu + HEADERS_BESIDE)
+    rate_bytes_per_s = rate_bits / 8 * part
     link = {
         "between": ["client", "server"],
-        "rate": f"{rate_bits / 8 * part:.0f} B/s",
+        "rate": f"{rate_bytes_per_s:.0f} B/s",
         "latency": f"{delay_us} us",
     }
     of_server = _own_server(_Finder(str(path), server)) if server else _dax_server(find)
-    journal = {"journal": {"data": "ordered"}} if server else {}
-    of_server["mount"] = {EXPORT: {"disk": "disk", "export": export, **journal}}
+    # With DAX there is no page cache to write into.
+    kind = {"journal": {"data": "ordered"}} if server else {"write_mode": "through"}
+    of_server["mount"] = {EXPORT: {"disk": "disk", "export": export, **kind}}
     of_server["nfsd"] = {"threads": int(find.text(r"nfsd threads (\d+)", "", default="8"))}
     hosts = {"client": _host(find) | {"mount": {CLIENT_MOUNT: mount}}, "server": of_server}
-    return Platform(hosts, link, 2e-6 * int(delay_us), bool(server))
+    wsize = int(find.option(options, "wsize"))
+    return Platform(hosts, link, rate_bytes_per_s, 2e-6 * int(delay_us), wsize, bool(server))
 
 
 def _host(find: "_Finder") -> dict[str, Any]:

@@ -11,14 +11,22 @@ from pagecast.errors import ScenarioError, SimulationError, StudyError
 from pagecast.studies.live_kernel import calibration
 from pagecast.studies.live_kernel.program import MAIN, UnsupportedError
 from pagecast.studies.live_kernel.recordings import Recording
+from pagecast.studies.live_nfs.calibration import server_costs
 from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
 from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
+from pagecast.studies.live_nfs.platform import DISK_WRITE, NAME_COST
 from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
 from pagecast.studies.live_nfs.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
 from pagecast.studies.skeleton import Asked, Study
 
 __all__ = ["STUDY"]
+
+HEADER_BYTES: Final = 200
+"""Of a WRITE beside its data, as `mountstats` counts them."""
+
+LENT: Final = ("memory.cost.", NAME_COST)
+"""Costs of a platform that others take which have none."""
 
 LEAST_S: Final = 0.5
 """A phase that took less has no row: its repetitions differ too much."""
@@ -93,17 +101,35 @@ def _calibrations(chosen: Sequence[NfsPlatform]) -> tuple[dict[str, dict[str, st
         of = calibration.calibrate(platform.of.recordings, share=share)
         memory = calibration.memory_of(platform.of.recordings, share=share)
         costs = of.costs.values() if of.costs is not None else {}
-        calls = {} if platform.call_s is None else {"nfsd.call": f"{1e9 * platform.call_s:.0f} ns"}
-        found[platform.of.name] = costs | ({} if memory is None else memory.values()) | calls
+        found[platform.of.name] = costs | ({} if memory is None else memory.values()) | _of_server(platform)
     costed = [(name, values) for name, values in found.items() if "memory.cost.call" in values]
     for name, values in found.items():
         if "memory.cost.call" not in values and costed:
             lender, lent = costed[0]
-            found[name] = {key: lent[key] for key in lent if key.startswith("memory.cost.")} | values
+            found[name] = {key: lent[key] for key in lent if key.startswith(LENT)} | values
             left_out.append(f"{name}: calibration on {calibration.CASE}; costs are those of {lender}")
         elif "memory.cost.call" not in values:
             left_out.append(f"{name}: calibration on {calibration.CASE}; calls and pages cost nothing")
     return found, left_out
+
+
+def _of_server(platform: NfsPlatform) -> dict[str, str]:
+    """Give what the server takes for a call, and for the data of a WRITE if it writes past a page cache."""
+    of = platform.described
+    costs = server_costs(
+        platform.of.recordings,
+        rate_bytes_per_s=of.rate_bytes_per_s,
+        round_trip_s=of.round_trip_s,
+        header_bytes=HEADER_BYTES,
+        wsize=of.wsize,
+    )
+    call_s = platform.call_s if platform.call_s is not None else costs.call_s
+    values = {} if call_s is None else {"nfsd.call": f"{1e9 * call_s:.0f} ns"}
+    if costs.write_s is not None and not of.has_own_server:
+        values[DISK_WRITE] = f"{of.wsize / costs.write_s:.0f} B/s"
+    if costs.create_s is not None:
+        values[NAME_COST] = f"{1e9 * costs.create_s:.0f} ns"
+    return values
 
 
 def _rows(platform: str, recording: Recording, model: str, one: CaseForecast) -> Iterator[Row]:

@@ -280,7 +280,7 @@ impl Policy for Cawl {
                 unreachable!("files of other hosts are one flow for this policy")
             }
             Call::Preload { dirty, .. } if dirty > Bytes::ZERO => return out.refuse(operation, NO_PAST),
-            Call::Truncate { file, size } => self.discard(now, file.id, &(size.0..u64::MAX)),
+            Call::Truncate { file, size, .. } => self.discard(now, file.id, &(size.0..u64::MAX)),
             Call::Unlink { file } => self.discard(now, file.id, &(0..u64::MAX)),
             Call::Preload { .. }
             | Call::Advise { .. }

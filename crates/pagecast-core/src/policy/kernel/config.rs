@@ -20,7 +20,7 @@ pub struct Config {
     /// The resources that a copy out of the page cache crosses, and a copy into it.
     pub memory_read: Path,
     pub memory_write: Path,
-    /// The longest folio that a write to each disk fills, in pages.
+    /// The longest folio that a write to each device fills, in pages.
     largest_folios: Vec<u64>,
     /// The disk of the journal of each disk's file system, and the path of a write to it, if that is another one.
     journals: Vec<Option<(DeviceId, Path)>>,
@@ -49,9 +49,14 @@ impl Config {
                 |mount: &Mount| mount.file_system.largest_folio(host.kernel.version, rules.largest_folio);
             on_disk.map(of).max().unwrap_or(rules.largest_folio)
         };
+        let of_mount = |mount: &Mount| match mount.source {
+            MountSource::Nfs { .. } => NfsOptions::largest_folio(host.kernel.version),
+            _ => rules.largest_folio,
+        };
+        let on_mounts = host.mounts.iter().map(of_mount);
         Self {
             journals: (0..host.disks.len()).map(|disk| journal_of(&host, disk, &setting.journals)).collect(),
-            largest_folios: (0..host.disks.len()).map(largest).collect(),
+            largest_folios: (0..host.disks.len()).map(largest).chain(on_mounts).collect(),
             rules,
             prices: Prices::of(&host.memory.cost, host.memory.l2),
             memory_read: setting.memory_read,

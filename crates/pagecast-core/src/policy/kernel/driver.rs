@@ -39,17 +39,15 @@ use crate::policy::kernel::nfs::inode::Written;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_writeback::rates::rate_of;
 use crate::policy::kernel::sync::fsync::{ksys_sync, make_durable, step_sync};
-use crate::policy::kernel::sync::nfs::{invalidate_mapping, nfs_file_flush, nfs_open, step_ask};
+use crate::policy::kernel::sync::nfs::{ask, ask_after_cut, invalidate_mapping, nfs_file_flush, step_ask};
 use crate::policy::kernel::sync::o_sync::{begin_synchronous, step_write_sync};
 use crate::policy::kernel::sync::sync_file_range::{step_sync_range, sync_range};
 use crate::policy::kernel::tasks::cost::Run;
 use crate::policy::kernel::tasks::ids::WbId;
-use crate::policy::kernel::tasks::kind::{Kind, Next, Past, Phase, Stage, Way};
+use crate::policy::kernel::tasks::kind::{Asked, Kind, Next, Past, Phase, Stage, Way};
 use crate::policy::kernel::tasks::shape::AHEAD;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{
-    Actions, Behind, Call, DeviceId, Integrity, NameChange, OperationId, Outcome, Procedure, Reply, Request,
-};
+use crate::policy::{Actions, Behind, Call, DeviceId, Integrity, OperationId, Outcome, Reply, Request};
 use crate::result::{Part, Parts};
 use crate::stop;
 use crate::units::{Bytes, Nanos, earlier};
@@ -267,7 +265,7 @@ impl Kernel {
         };
         let at = device.0 as usize;
         let (queue, dirty) = (&self.block.queues[at], self.pages.dirty());
-        match client.replied(reply, |id| queue.pages_of(id), |file| dirty.of_file(file), out) {
+        match client.replied(now, reply, |id| queue.pages_of(id), |file| dirty.of_file(file), out) {
             Ended::Part => {}
             Ended::Operation(operation) => self.end_request(now, at, RequestId(operation.0.into()), out),
             Ended::Written { id, is_stable: true, .. } => self.unit_served(now, at, id, out),
@@ -379,6 +377,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::Write { file, offset, bytes, through, piece, .. } => {
             cx.block.turns.note_writer(file.id, request.operation);
+            cx.nfs.return_delegation(&file);
             let update_time = cx.ext4.note_write(cx.now, &file, offset + bytes.0);
             let kind = if through { Kind::WriteThrough } else { Kind::Write };
             begin_task(cx, request, kind, Some(file), (offset, bytes, piece));
@@ -386,6 +385,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::WriteSync { file, offset, bytes, piece, durable } => {
             cx.block.turns.note_writer(file.id, request.operation);
+            cx.nfs.return_delegation(&file);
             begin_synchronous(cx, request, file, (offset, bytes, piece), durable);
         }
         Call::ReadDirect { file, offset, bytes, fresh, piece } => {
@@ -393,6 +393,7 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
         }
         Call::WriteDirect { file, offset, bytes, durable, piece } => {
             let past = Past::Write { durable };
+            cx.nfs.return_delegation(&file);
             begin_direct(cx, request, past, file, (offset, bytes, piece));
         }
         Call::Sync => ksys_sync(cx, request.operation, None),
@@ -423,14 +424,14 @@ pub fn begin(cx: &mut Context<'_>, request: &Request) {
             }
             begin_task(cx, request, kind, Some(file), (offset, bytes, bytes));
         }
-        Call::Truncate { file, size } => truncate(cx, request, file, size, false),
-        Call::Unlink { file } => truncate(cx, request, file, Bytes::ZERO, true),
-        Call::Name { file, change: NameChange::Create } if cx.config.nfs_options_of(&file).is_some() => {
-            nfs_open(cx, request.operation, file, Procedure::Create);
+        Call::Truncate { file, size, opens } => truncate(cx, request, (file, size), (false, opens)),
+        Call::Unlink { file } => truncate(cx, request, (file, Bytes::ZERO), (true, false)),
+        Call::Name { file, change } if cx.config.nfs_options_of(&file).is_some() => {
+            ask(cx, request.operation, file, Asked::Name(change));
         }
         Call::Name { file, change } => change_name(cx, request.operation, file, change),
-        Call::Open { file, .. } if cx.config.nfs_options_of(&file).is_some() => {
-            nfs_open(cx, request.operation, file, Procedure::Getattr);
+        Call::Open { file, is_stat } if cx.config.nfs_options_of(&file).is_some() => {
+            ask(cx, request.operation, file, if is_stat { Asked::Stat } else { Asked::Open });
         }
         Call::Open { file, is_stat } => open_file(cx, request.operation, file, is_stat),
         Call::Close { file } => nfs_file_flush(cx, request.operation, file),
@@ -504,7 +505,7 @@ pub fn step(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Kind::DontNeed => step_dont_need(cx, operation),
         Kind::Cut { .. } => step_cut(cx, operation),
         Kind::Name { .. } => step_name(cx, operation),
-        Kind::Ask(_) => step_ask(cx, operation),
+        Kind::Ask { .. } => step_ask(cx, operation),
         Kind::ReadAhead { .. } => Next::Done,
         Kind::WriteThrough | Kind::Insert { .. } | Kind::Allocate { .. } | Kind::Remove { .. } => {
             step_plain(cx, operation)
@@ -533,6 +534,12 @@ pub fn follow_task(cx: &mut Context<'_>, operation: OperationId, task: &Task) ->
         Kind::Remove { cut: Some(cut) } => {
             let wait = Task::new(Kind::Cut { cut }, task.file, (0, Bytes::ZERO, Bytes::ZERO), cx.now);
             cx.tasks.insert(operation, Task { outcome: task.outcome, ..wait });
+            Some(operation)
+        }
+        Kind::Cut { cut }
+            if operation != OperationId::NOBODY && cx.config.nfs_options_of(task.file()).is_some() =>
+        {
+            ask_after_cut(cx, operation, task, cut);
             Some(operation)
         }
         Kind::DontNeed => end_dont_need(cx, operation, *task),

@@ -85,6 +85,11 @@
 //! | `ksys_sync` | `sync/fsync.rs` | `ksys_sync` |
 //! | `generic_write_sync` | `sync/o_sync.rs` | `step_write_sync` |
 //! | `sync_file_range` | `sync/sync_file_range.rs` | `step_sync_range` |
+//! | `nfs_try_to_update_request` | `nfs/requests.rs` | `incompatible` |
+//! | `nfs_wb_folio` | `filemap/write.rs` | `flush_incompatible` |
+//! | `nfs_revalidate_mapping` | `filemap/read.rs` | `nfs_revalidate_mapping` |
+//! | `nfs_attribute_timeout` | `nfs/inode.rs` | `believes` |
+//! | `nfs_file_flush` | `sync/nfs.rs` | `nfs_file_flush` |
 //! | `ext4_fsync_journal` | `ext4/journal.rs` | `tid_of` |
 //! | `jbd2_journal_commit_transaction` | `jbd2/commit.rs` | `step_commit` |
 //! | `jbd2_log_do_checkpoint` | `jbd2/checkpoint.rs` | `jbd2_log_do_checkpoint` |
@@ -289,6 +294,10 @@ impl Policy for Kernel {
         self.call_ended(now, reply, out);
         self.control(now, out);
         self.check();
+    }
+
+    fn recall(&mut self, file: FileId) {
+        self.nfs.recall(file);
     }
 
     fn advance(&mut self, now: Nanos, progress: &[Progress], out: &mut Actions) {

@@ -15,6 +15,7 @@ use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::next_call::{Slopes, next_look_at_memory};
 use crate::policy::kernel::model::run::flow_of;
 use crate::policy::kernel::model::settle::{Write, settle};
+use crate::policy::kernel::nfs::requests::incompatible;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::Span;
 use crate::policy::kernel::tasks::cost::{PerByte, Run};
@@ -87,6 +88,9 @@ impl Kernel {
             return None;
         };
         let until = offset.checked_add(bytes.0).filter(|_| (1..=MOST_RUN).contains(&bytes.0))?;
+        if self.nfs.must_revalidate(now, &file) {
+            return None;
+        }
         if self.pages.lists().run(file.id, offset, until) != (true, until) {
             return None;
         }
@@ -211,6 +215,7 @@ impl Kernel {
         if self.tasks.len() > 0 || !is_dirty || self.ext4.journal(file.device).is_some() {
             return None;
         }
+        let is_remote = self.config.nfs_options_of(&file).is_some();
         if self.is_over_background_with(bytes.0 + PAGE) || !self.pages.may_be_pending(bytes.0) {
             return None;
         }
@@ -220,6 +225,9 @@ impl Kernel {
         let mut task = task_of(cx, request, Kind::Write, Some(file), (offset, bytes, piece));
         let (run, end) = look_up_to_write(cx.pages, cx.tasks, &task, operation);
         if end != until || !run.dirties() || task.read_until.is_some() {
+            return None;
+        }
+        if is_remote && incompatible(cx.pages.dirty(), cx.pages.folios(), &task).is_some() {
             return None;
         }
         (task.run, task.shape) = (run, RunShape::plain(bytes.0));

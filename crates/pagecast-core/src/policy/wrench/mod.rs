@@ -281,7 +281,7 @@ impl Policy for Wrench {
                 return self.start(now, operation, Kind::Insert { fresh }, file, (offset, bytes), out);
             }
             Call::Preload { file, bytes, dirty } => self.preload(now, &file, bytes, dirty),
-            Call::Truncate { file, size } => {
+            Call::Truncate { file, size, .. } => {
                 if let Some(file) = self.files.number(file.id) {
                     self.cache.discard_beyond(file, size.0);
                 }

@@ -214,6 +214,11 @@ impl DirtyPages {
         dirty
     }
 
+    /// Returns the first dirty run within a range of a file, as far as it is within.
+    pub fn reclaimable_within(&self, file: FileId, start: u64, end: u64) -> Option<(u64, u64)> {
+        self.inodes.get(&file)?.dirty.first(start, end)
+    }
+
     /// Returns the start of the dirty run that reaches the end of a file of this size.
     pub fn dirty_end(&self, file: FileId, size: u64) -> u64 {
         let dirty = self.inodes.get(&file).map(|inode| &inode.dirty);

@@ -106,7 +106,7 @@ impl Ext4 {
     pub fn cut_from(&self, pages: &Pages, file: &FileView, from: u64) -> Cut {
         let is_kept = self.written_back.files.is_some();
         let clean_to = if is_kept { pages.dirty().dirty_end(file.id, file.size.0) } else { from };
-        Cut { from, clean_to, unlinks: false }
+        Cut { from, clean_to, unlinks: false, opens: false }
     }
 
     /// Returns the time to free the blocks of a cut, whose pages have all left.
@@ -166,7 +166,7 @@ mod tests {
         let lost = |within: Option<Nanos>, at: u64, prepared: Option<Nanos>, cut: (u64, u64)| {
             let files = FxHashMap::from_iter([(FileId(1), written(&[(0, 0, 100), (5, 100, 200)]))]);
             let mut written_back = WrittenBack { files: Some(files), prepared };
-            let cut = Cut { from: cut.0, clean_to: cut.1, unlinks: false };
+            let cut = Cut { from: cut.0, clean_to: cut.1, unlinks: false, opens: false };
             written_back.take(Nanos(at * S.0), FileId(1), within, cut)
         };
         let within = Some(Nanos(10 * S.0));

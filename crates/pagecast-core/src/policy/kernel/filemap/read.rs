@@ -10,11 +10,12 @@ use crate::policy::kernel::model::follow::followed_by;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::{Access, Run};
-use crate::policy::kernel::tasks::kind::Next;
+use crate::policy::kernel::tasks::kind::{Next, Stage};
 use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{FileView, OperationId};
+use crate::policy::{FileView, OperationId, Procedure};
+use crate::result::Part;
 use crate::units::Bytes;
 
 /// Steps a read of a file, or of pages of a mapping.
@@ -23,6 +24,12 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if task.position >= task.end {
         return Next::Done;
     }
+    if task.stage != Stage::Pages
+        && let Some(next) = nfs_revalidate_mapping(cx, operation)
+    {
+        return next;
+    }
+    let task = &cx.tasks[operation];
     let (run, mut end) = look_up_to_read(cx.pages, cx.tasks, task);
     if task.mapped.is_some() {
         end = touch_mapped(cx, operation, run, end);
@@ -33,7 +40,7 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if is_by_requests {
         // A window at a time, and what a call asks for.
         let (task, window) = (&cx.tasks[operation], limits_of(cx.config, &file).forced() * PAGE);
-        end = end.min(task.end_of_call()).min(task.position.saturating_add(window.max(PAGE)));
+        end = end.min(task.end_of_call(task.position)).min(task.position.saturating_add(window.max(PAGE)));
     }
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.run, task.since) = (run, cx.now);
@@ -50,6 +57,26 @@ pub fn step_read(cx: &mut Context<'_>, operation: OperationId) -> Next {
         return Next::Wait;
     }
     Next::Run(end)
+}
+
+/// Asks for the attributes of a file of another host, if they are not believed any more, before the first of its pages is read
+/// (`fs/nfs/inode.c: nfs_revalidate_mapping`). None if the read can go on.
+fn nfs_revalidate_mapping(cx: &mut Context<'_>, operation: OperationId) -> Option<Next> {
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    let file = *task.file();
+    if task.stage == Stage::Durable {
+        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceRead, cx.now - task.since);
+        task.outcome.parts.add_all(&waited);
+    }
+    let asks = task.stage == Stage::Start && task.mapped.is_none() && cx.nfs.must_revalidate(cx.now, &file);
+    task.stage = if asks { Stage::Durable } else { Stage::Pages };
+    if !asks {
+        return None;
+    }
+    task.since = cx.now;
+    let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
+    client.ask(operation, file.id, Procedure::Getattr, cx.out);
+    Some(Next::Wait)
 }
 
 /// Returns the shape of a read's run up to `end`, beside its bytes and their cost.

@@ -49,8 +49,13 @@ pub fn end_removal(cx: &mut Context<'_>, request: &Request, before: u64) {
     begin_task(cx, request, Kind::Remove { cut: None }, None, (0, removed, removed));
 }
 
-/// Drops pages beyond the new size of a file, each at its price; with its last name, where it loses that.
-pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: Bytes, unlinks: bool) {
+/// Drops pages beyond the new size of a file, each at its price; with its last name, where it loses that. It may be opened by the same call.
+pub fn truncate(
+    cx: &mut Context<'_>,
+    request: &Request,
+    (file, size): (FileView, Bytes),
+    (unlinks, opens): (bool, bool),
+) {
     if unlinks && cx.pages.dirty().are_any_busy(file.id, 0, u64::MAX) {
         // `fs/inode.c: evict, inode_wait_for_writeback`
         let device = (file.device, true);
@@ -60,7 +65,7 @@ pub fn truncate(cx: &mut Context<'_>, request: &Request, file: FileView, size: B
     }
     forget_read_ahead(cx, request.operation, file.id, size.0);
     let removed = Bytes(cx.pages.lists().cached_within(file.id, size.0, u64::MAX));
-    let cut = Cut { unlinks, ..cx.ext4.cut_from(cx.pages, &file, size.0) };
+    let cut = Cut { unlinks, opens, ..cx.ext4.cut_from(cx.pages, &file, size.0) };
     if unlinks {
         cx.ext4.note_name(cx.now, &file, false);
     }

@@ -5,15 +5,17 @@
 
 use crate::policy::kernel::address_space::page_state::PageState;
 use crate::policy::kernel::discretisation::{LEAST_RUN, STABLE_RUN};
+use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::filemap::mapped::{do_page_mkwrite, filemap_fault, touch_mapped};
 use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
 use crate::policy::kernel::filemap::readahead::{pass_mark, pass_mark_of_follower};
 use crate::policy::kernel::jbd2::checkpoint::journal_data;
 use crate::policy::kernel::model::context::Context;
+use crate::policy::kernel::nfs::requests::incompatible;
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::{Access, Run};
-use crate::policy::kernel::tasks::kind::{Kind, Next};
+use crate::policy::kernel::tasks::kind::{Kind, Next, Stage};
 use crate::policy::kernel::tasks::shape::RunShape;
 use crate::policy::kernel::tasks::table::Tasks;
 use crate::policy::kernel::tasks::task::Task;
@@ -31,8 +33,14 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     if task.kind == Kind::Write && task.mapped.is_some() {
         filemap_fault(cx, operation);
     }
+    if let Some(next) = flush_incompatible(cx, operation) {
+        return next;
+    }
     let task = &cx.tasks[operation];
     let (run, mut end) = look_up_to_write(cx.pages, cx.tasks, task, operation);
+    if task.joins_until > task.position {
+        end = end.min(task.joins_until);
+    }
     if task.mapped.is_some() {
         end = touch_mapped(cx, operation, run, end);
     }
@@ -63,6 +71,35 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
             Next::Wait
         }
         _ => Next::Run(end),
+    }
+}
+
+/// Writes a folio of another host's file, and commits it, before a write to bytes that its dirty ones do not join
+/// (`fs/nfs/write.c: nfs_wb_folio`). None if the write can go on.
+fn flush_incompatible(cx: &mut Context<'_>, operation: OperationId) -> Option<Next> {
+    let task = &cx.tasks[operation];
+    if task.kind != Kind::Write || task.joins_until > task.position {
+        return None;
+    }
+    let (file, stage) = (*task.file(), task.stage);
+    cx.config.nfs_options_of(&file)?;
+    let found = incompatible(cx.pages.dirty(), cx.pages.folios(), task);
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    match found.filter(|found| found.at == task.position) {
+        Some(found) => {
+            (task.run, task.stage, task.since) = (Run::Wait, Stage::Pages, cx.now);
+            let waits = filemap_write_and_wait_range(cx, operation, &file, found.folio);
+            Some(if waits { Next::Wait } else { Next::Step })
+        }
+        None if stage == Stage::Pages => {
+            (task.stage, task.since) = (Stage::Start, cx.now);
+            let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
+            Some(if client.wait_for_commit(file.id, operation, cx.out) { Next::Wait } else { Next::Step })
+        }
+        None => {
+            task.joins_until = found.map_or(u64::MAX, |found| found.at);
+            None
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use crate::block::RequestId;
-use crate::machine::NfsOptions;
+use crate::machine::{NfsOptions, NfsVersion};
 use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::nfs::asked::call;
 use crate::policy::kernel::nfs::inode::{Inode, Written};
 use crate::policy::kernel::nfs::slots::{Owner, Slots};
 use crate::policy::kernel::tasks::ids::WbId;
+use crate::policy::kernel::tasks::kind::Asked;
 use crate::policy::kernel::version::Rules;
 use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Reply, Rpc};
 use crate::result::{Part, Parts};
@@ -24,10 +26,8 @@ pub enum Purpose {
     Write { id: RequestId, pass: u64, is_stable: bool },
     /// Pages that are to be durable.
     Commit(Vec<Written>),
-    /// The attributes of a file, which may be new, for an operation.
-    Ask(OperationId),
-    /// The end of an operation that closes.
-    Close(OperationId),
+    /// Attributes or a name of a file, for an operation.
+    Ask(OperationId, Procedure),
 }
 
 /// The end of a call.
@@ -149,14 +149,36 @@ impl Client {
         !is_stable
     }
 
-    /// Asks for the attributes of a file for an operation, or makes it.
+    /// Asks for the attributes of a file for an operation, or changes them, or a name.
     pub fn ask(&mut self, operation: OperationId, file: FileId, procedure: Procedure, out: &mut Actions) {
-        self.call((Owner::Task(operation), file), procedure, Purpose::Ask(operation), out);
+        self.call((Owner::Task(operation), file), procedure, Purpose::Ask(operation, procedure), out);
     }
 
-    /// Closes a file for an operation.
-    pub fn close(&mut self, operation: OperationId, file: FileId, out: &mut Actions) {
-        self.call((Owner::Task(operation), file), Procedure::Close, Purpose::Close(operation), out);
+    /// True if the attributes of a file need not be asked for.
+    pub fn believes(&self, now: Nanos, file: FileId) -> bool {
+        self.inodes.get(&file).is_some_and(|inode| inode.believes(now, &self.options))
+    }
+
+    /// The call that an operation on names or attributes makes after so many others; none after the last. A client that believes what it knows,
+    /// or has a delegation, makes none.
+    pub fn next_call(&mut self, now: Nanos, file: FileId, asked: Asked, sent: u8) -> Option<Procedure> {
+        let NfsOptions { vers, nocto, .. } = self.options;
+        let believes = self.believes(now, file);
+        let inode = self.inodes.entry(file).or_default();
+        let is_known = match asked {
+            Asked::Stat => sent == 0 && believes,
+            Asked::Open => inode.is_delegated() || (nocto && believes && vers == NfsVersion::V3),
+            Asked::Close => sent == 0 && !inode.close(),
+            _ => false,
+        };
+        call(asked, vers, sent).filter(|_| !is_known)
+    }
+
+    /// A delegation ends: the server takes it back, or the client writes to the file.
+    pub fn return_delegation(&mut self, file: FileId) {
+        if let Some(inode) = self.inodes.get_mut(&file) {
+            inode.return_delegation();
+        }
     }
 
     /// Sends the units of the mount's queue that have not been sent.
@@ -193,6 +215,15 @@ impl Client {
         inode.wait(operation)
     }
 
+    /// Lets an operation wait until nothing of any file is to be committed. Returns for how many files it waits.
+    pub fn wait_for_all_commits(&mut self, operation: OperationId, out: &mut Actions) -> u32 {
+        let mut files: Vec<FileId> =
+            self.inodes.iter().filter(|(_, inode)| !inode.is_clean()).map(|(file, _)| *file).collect();
+        files.sort_unstable();
+        let waits = files.into_iter().filter(|&file| self.wait_for_commit(file, operation, out));
+        waits.count() as u32
+    }
+
     /// Sends a COMMIT of a file if pages of it are unstable.
     fn commit(&mut self, file: FileId, out: &mut Actions) {
         let Some(pages) = self.inodes.get_mut(&file).and_then(Inode::take_unstable) else { return };
@@ -220,6 +251,7 @@ impl Client {
     /// Takes a reply. `written` says of a unit of write-back which pages it had, `of_file` how many bytes of a file are dirty or under writeback.
     pub fn replied(
         &mut self,
+        now: Nanos,
         reply: &Reply,
         written: impl FnOnce(RequestId) -> (WbId, u64, u64),
         of_file: impl FnOnce(FileId) -> u64,
@@ -244,6 +276,7 @@ impl Client {
                 let (wb, start, end) = written(id);
                 let inode = self.inodes.get_mut(&file).expect("a WRITE is of an inode");
                 let pages = (!is_stable).then_some(Written { wb, start, end });
+                inode.refresh(now);
                 let pass_is_over = inode.written(pass, pages);
                 let commits = match self.commits_passes {
                     true => pass_is_over,
@@ -259,12 +292,17 @@ impl Client {
                 let waiters = inode.committed();
                 Ended::Committed { file, pages, waiters }
             }
-            Purpose::Ask(operation) => {
+            Purpose::Ask(operation, procedure) => {
                 let inode = self.inodes.entry(file).or_default();
-                let is_changed = std::mem::replace(&mut inode.change, reply.change) != reply.change;
+                let is_changed = match procedure {
+                    Procedure::Close | Procedure::Remove { .. } | Procedure::Lookup => false,
+                    _ => inode.update(now, reply.change, &self.options),
+                };
+                if matches!(procedure, Procedure::Open | Procedure::Create) {
+                    inode.open(reply.delegates);
+                }
                 Ended::Attributes { operation, file, is_changed }
             }
-            Purpose::Close(operation) => Ended::Attributes { operation, file, is_changed: false },
         }
     }
 }
@@ -276,11 +314,13 @@ fn told(procedure: &Procedure) -> Event {
         Procedure::Write { bytes, .. } => ("nfs write", bytes),
         Procedure::Commit => ("nfs commit", Bytes::ZERO),
         Procedure::Getattr => ("nfs getattr", Bytes::ZERO),
+        Procedure::Lookup => ("nfs lookup", Bytes::ZERO),
+        Procedure::Open => ("nfs open", Bytes::ZERO),
         Procedure::Close => ("nfs close", Bytes::ZERO),
         Procedure::Create => ("nfs create", Bytes::ZERO),
-        Procedure::Remove | Procedure::Setattr { .. } => {
-            unreachable!("a client of NFS sends none of these here")
-        }
+        Procedure::Remove { .. } => ("nfs remove", Bytes::ZERO),
+        Procedure::Rename { .. } => ("nfs rename", Bytes::ZERO),
+        Procedure::Setattr { .. } => ("nfs setattr", Bytes::ZERO),
     };
     Event { name, bytes, ..Event::default() }
 }

@@ -1,13 +1,15 @@
-//! Keeps the pages of a file that a server has and its disk perhaps not, and who waits for them.
+//! Keeps the pages of a file that a server has and its disk perhaps not, and who waits for them; and for how long its attributes are believed.
 //!
-//! Source: `fs/nfs/write.c: nfs_writepages, nfs_io_completion_commit, nfs_commit_inode, wait_on_commit`, Linux 6.16. A pass of a flusher over a file ends with one
+//! Source: `fs/nfs/inode.c: nfs_update_inode, nfs_attribute_timeout`, `fs/nfs/write.c: nfs_writepages, nfs_io_completion_commit, nfs_commit_inode, wait_on_commit`, Linux 6.16. A pass of a flusher over a file ends with one
 //! COMMIT, sent when all its WRITEs have been answered; it commits whatever of the file has been written until then. Before 4.13 a flusher commits when more than
 //! half of the file's pages that are dirty, under writeback or unstable are unstable (`nfs_commit_unstable_pages`, later `nfs_write_inode`).
 
 use std::collections::VecDeque;
 
+use crate::machine::NfsOptions;
 use crate::policy::OperationId;
 use crate::policy::kernel::tasks::ids::WbId;
+use crate::units::Nanos;
 
 /// Pages that a server has in its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +38,81 @@ pub struct Inode {
     /// How many COMMITs have no reply.
     commits: u32,
     waiters: Vec<OperationId>,
-    /// The change attribute of the file when it was opened last.
-    pub change: u64,
+    attributes: Option<Attributes>,
+    /// How many opens the server knows of (version 4).
+    opens: u32,
+    /// True if the server will tell of changes by others.
+    is_delegated: bool,
+}
+
+/// The attributes of a file as a client knows them.
+#[derive(Clone, Copy, Debug)]
+struct Attributes {
+    /// The change attribute.
+    change: u64,
+    /// When they came,
+    read_at: Nanos,
+    /// how long they are believed from then on (`attrtimeo`), and since when that is so.
+    timeout: Nanos,
+    timeout_since: Nanos,
 }
 
 impl Inode {
     /// True if no WRITE is on its way and nothing is to be committed.
     pub fn is_clean(&self) -> bool {
         self.passes.is_empty() && self.unstable.is_empty() && self.commits == 0
+    }
+
+    /// True if the attributes of the file need not be asked for.
+    pub fn believes(&self, now: Nanos, options: &NfsOptions) -> bool {
+        let is_young = |of: &Attributes| now < of.read_at + of.timeout;
+        self.is_delegated || (!options.noac && self.attributes.as_ref().is_some_and(is_young))
+    }
+
+    /// Attributes have come; true if others have changed the file since the last time. The time for which they are believed doubles whenever it has
+    /// passed without a change.
+    pub fn update(&mut self, now: Nanos, change: u64, options: &NfsOptions) -> bool {
+        let new = Attributes { change, read_at: now, timeout: options.acregmin, timeout_since: now };
+        let Some(old) = self.attributes.replace(new) else { return change > 0 };
+        if old.change != change {
+            return true;
+        }
+        let is_over = now > old.timeout_since + old.timeout;
+        let doubled = Nanos(old.timeout.0.saturating_mul(2)).min(options.acregmax);
+        let (timeout, timeout_since) =
+            if is_over { (doubled, now) } else { (old.timeout, old.timeout_since) };
+        self.attributes = Some(Attributes { timeout, timeout_since, ..new });
+        false
+    }
+
+    /// The reply to a WRITE has brought attributes, which are those of the client's own change.
+    pub fn refresh(&mut self, now: Nanos) {
+        if let Some(attributes) = &mut self.attributes {
+            attributes.read_at = now;
+        }
+    }
+
+    /// The server knows of one more open, and may tell of changes by others.
+    pub fn open(&mut self, delegates: bool) {
+        self.opens += 1;
+        self.is_delegated |= delegates;
+    }
+
+    /// A file is closed; true if the server knows of an open.
+    pub fn close(&mut self) -> bool {
+        let is_known = self.opens > 0;
+        self.opens -= u32::from(is_known);
+        is_known
+    }
+
+    /// True if an open needs no call.
+    pub fn is_delegated(&self) -> bool {
+        self.is_delegated
+    }
+
+    /// The server has taken a delegation back, or the client has returned it.
+    pub fn return_delegation(&mut self) {
+        self.is_delegated = false;
     }
 
     /// Sends a WRITE of the pass that goes on. Returns the number of the pass.

@@ -5,18 +5,21 @@
 //!
 //! - A WRITE has up to `wsize` bytes, a READ up to `rsize`. As many calls are on their way as there are slots.
 //! - WRITEs are unstable: their pages count as under writeback until a COMMIT of the file has been answered (`inode`).
+//! - Operations on names and attributes wait for their calls (`asked`).
 //!
-//! Left out: delegations, locks, LOOKUP and ACCESS, layouts (pNFS), fs-cache, retransmission.
+//! Left out: locks, layouts (pNFS), fs-cache, retransmission.
 
+pub mod asked;
 pub mod client;
 pub mod inode;
+pub mod requests;
 pub mod slots;
 
 use std::sync::Arc;
 
 use self::client::Client;
 use crate::policy::kernel::config::Config;
-use crate::policy::{DeviceId, FileView};
+use crate::policy::{Actions, DeviceId, FileId, FileView, OperationId};
 use crate::result::{Part, Parts};
 use crate::units::Nanos;
 
@@ -45,6 +48,23 @@ impl Nfs {
         self.each.get_mut(mount)?.as_mut()
     }
 
+    /// True if the attributes of a file of another host have to be asked for before its pages are read.
+    pub fn must_revalidate(&mut self, now: Nanos, file: &FileView) -> bool {
+        self.get_mut(file.device).is_some_and(|client| !client.believes(now, file.id))
+    }
+
+    /// A delegation of a file ends, if there is one.
+    pub fn return_delegation(&mut self, file: &FileView) {
+        if let Some(client) = self.get_mut(file.device) {
+            client.return_delegation(file.id);
+        }
+    }
+
+    /// The server of a file takes its delegation back.
+    pub fn recall(&mut self, file: FileId) {
+        self.each.iter_mut().flatten().for_each(|client| client.return_delegation(file));
+    }
+
     /// The client that has sent a call, with the device.
     pub fn of_call(&mut self, xid: u64) -> Option<(DeviceId, &mut Client)> {
         let disks = self.disks;
@@ -54,6 +74,19 @@ impl Nfs {
             client.as_mut().filter(|client| client.has_sent(xid)).map(|client| (device, client))
         });
         sent.next()
+    }
+
+    /// Lets an operation wait until nothing of a device, or of all, is to be committed. Returns for how many files it waits.
+    pub fn wait_for_all_commits(
+        &mut self,
+        operation: OperationId,
+        device: Option<DeviceId>,
+        out: &mut Actions,
+    ) -> u32 {
+        let disks = self.disks;
+        let is_meant = |mount: usize| device.is_none_or(|device| device.0 as usize == disks + mount);
+        let clients = self.each.iter_mut().enumerate().filter(|(mount, _)| is_meant(*mount));
+        clients.flat_map(|(_, client)| client).map(|client| client.wait_for_all_commits(operation, out)).sum()
     }
 
     /// True if no call is on its way and nothing waits to be committed.

@@ -16,7 +16,7 @@ use crate::policy::kernel::filemap::fdatawrite::filemap_write_and_wait_range;
 use crate::policy::kernel::fs_writeback::flusher::WHOLE;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::run::spend;
-use crate::policy::kernel::sync::nfs::{nfs_commit_inode, step_close};
+use crate::policy::kernel::sync::nfs::{nfs_commit_inode, step_write_and_ask};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::{Durable, Kind, Next, Stage, Waits};
 use crate::policy::kernel::tasks::task::Task;
@@ -61,7 +61,8 @@ pub fn step_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         (Durable::File(_), Stage::Commit) => after_commit(cx, operation),
         (Durable::File(_), Stage::Checkpoint | Stage::Barrier) => flush(cx, operation),
         (Durable::File(_), _) => Next::Done,
-        (Durable::Close, stage) => step_close(cx, operation, stage),
+        (Durable::Ask(asked), _) => step_write_and_ask(cx, operation, asked),
+        (Durable::Mounts(device), _) => commit_mounts(cx, operation, device),
         (Durable::Disks { next, end }, stage) => step_disks(cx, operation, (next, end), stage),
     }
 }
@@ -136,6 +137,17 @@ pub fn end_of_sync(cx: &mut Context<'_>, operation: OperationId, flush: Nanos) -
     spend(cx, operation, Waits { computes, flush, ..Waits::default() })
 }
 
+/// Lets an operation wait until nothing that was written to other hosts is to be committed, and then for the disks.
+fn commit_mounts(cx: &mut Context<'_>, operation: OperationId, device: Option<DeviceId>) -> Next {
+    let files = cx.nfs.wait_for_all_commits(operation, device, cx.out);
+    let disks = cx.config.host.disks.len() as u32;
+    let (next, end) = device.map_or((0, disks), |device| (device.0, (device.0 + 1).min(disks)));
+    let task = cx.tasks.get_mut(operation).expect("it is there");
+    task.kind = Kind::Sync { files, then: Durable::Disks { next: next.min(end), end } };
+    (task.stage, task.since) = (Stage::Start, cx.now);
+    Next::Step
+}
+
 /// Commits or flushes the next of several disks.
 fn step_disks(cx: &mut Context<'_>, operation: OperationId, (next, end): (u32, u32), stage: Stage) -> Next {
     if next == end {
@@ -184,10 +196,7 @@ pub fn ksys_sync(cx: &mut Context<'_>, operation: OperationId, device: Option<De
             }
         }
     }
-    let disks = cx.config.host.disks.len() as u32;
-    let (next, end) = device.map_or((0, disks), |device| (device.0, (device.0 + 1).min(disks)));
-    let then = Durable::Disks { next: next.min(end), end };
-    wait_for_files(cx, operation, (None, files), then);
+    wait_for_files(cx, operation, (None, files), Durable::Mounts(device));
 }
 
 #[cfg(test)]
@@ -219,9 +228,6 @@ mod tests {
         assert_eq!((kernel.pages.dirty().dirty(), kernel.pages.dirty().writeback()), (0, MIB));
         make_dirty(&mut kernel, &files[1]);
         ksys_sync(&mut kernel.context(Nanos(0), &mut out), OperationId(9), None);
-        assert_eq!(
-            kernel.tasks[OperationId(9)].kind,
-            Kind::Sync { files: 2, then: Durable::Disks { next: 0, end: 1 } }
-        );
+        assert_eq!(kernel.tasks[OperationId(9)].kind, Kind::Sync { files: 2, then: Durable::Mounts(None) });
     }
 }

@@ -43,7 +43,7 @@ pub fn step_write_sync(cx: &mut Context<'_>, operation: OperationId) -> Next {
         Stage::DataFlush => commit_step(cx, operation),
         Stage::Commit => after_commit(cx, operation),
         Stage::Checkpoint | Stage::Barrier => flush(cx, operation),
-        Stage::Durable | Stage::Room | Stage::Close => next_step(cx, operation),
+        Stage::Durable | Stage::Room => next_step(cx, operation),
     }
 }
 

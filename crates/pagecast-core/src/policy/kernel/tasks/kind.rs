@@ -1,6 +1,6 @@
 //! Names the kinds of operations and the states of their waits.
 
-use crate::policy::{DeviceId, Integrity, OperationId, Procedure};
+use crate::policy::{DeviceId, Integrity, NameChange, OperationId};
 use crate::run_queue::Yielding;
 use crate::units::{Bytes, Nanos};
 use crate::workload::SyncRangeFlags;
@@ -40,8 +40,11 @@ pub enum Kind {
         /// The blocks that are read for it then.
         reads: MetadataReads,
     },
-    /// Waits for the attributes of a file of another host.
-    Ask(Procedure),
+    /// Waits for the calls of an operation on names or attributes, of which so many have been sent.
+    Ask {
+        asked: Asked,
+        sent: u8,
+    },
     /// Waits until no page of so many files is under writeback, then makes what is named durable.
     Sync {
         files: u32,
@@ -85,6 +88,23 @@ pub enum Kind {
     },
 }
 
+/// An operation on names or attributes of another host's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Looks at a file.
+    Stat,
+    /// Opens a file that is there.
+    Open,
+    /// Closes a file.
+    Close,
+    /// Changes a name.
+    Name(NameChange),
+    /// Removes a file.
+    Remove,
+    /// Gives a file a size; true if it opens it, too.
+    Cut { size: Bytes, opens: bool },
+}
+
 /// The progress of an operation that waits for a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
@@ -107,8 +127,6 @@ pub enum Stage {
     Room,
     /// It is durable when the processor or the device is no longer busy.
     Durable,
-    /// It waits until the server has closed its file.
-    Close,
 }
 
 /// What is made durable when its pages are written.
@@ -116,8 +134,10 @@ pub enum Stage {
 pub enum Durable {
     /// The file of the task.
     File(Integrity),
-    /// The same, of another host, which is closed then.
-    Close,
+    /// The same, of another host, which is asked then.
+    Ask(Asked),
+    /// The mounts of other hosts' directories, or one of them, then the disks (`fs/nfs/super.c: nfs_write_inode`).
+    Mounts(Option<DeviceId>),
     /// The disks from one to another, one after the other (`fs/sync.c: ksys_sync`).
     Disks { next: u32, end: u32 },
 }
@@ -228,6 +248,8 @@ pub struct Cut {
     pub clean_to: u64,
     /// True if its last name goes, too.
     pub unlinks: bool,
+    /// True if it is opened by the same call.
+    pub opens: bool,
 }
 
 /// The read-ahead mode of an open file, set by `posix_fadvise`.

@@ -55,6 +55,8 @@ pub struct Task {
     pub access: Access,
     /// The end of the blocks that it fills in part and has read; nothing if there are none.
     pub read_until: Option<u64>,
+    /// The byte up to which it joins the dirty pages of its folios, if its file is another host's.
+    pub joins_until: u64,
     /// The time to give its file new times, which it has not spent yet.
     pub update_time: Nanos,
     /// The credit of a throttled process; nothing before its first check.
@@ -99,6 +101,7 @@ impl Task {
             mapped: None,
             access: Access::Calls,
             read_until: None,
+            joins_until: 0,
             update_time: Nanos::ZERO,
             credit: None,
             outcome: Outcome::default(),
@@ -118,10 +121,10 @@ impl Task {
         self.file.as_ref().map_or(Nanos::ZERO, |file| file.page_insert)
     }
 
-    /// Returns the end of the call that its position is in.
-    pub fn end_of_call(&self) -> u64 {
+    /// Returns the end of the call that a byte is in.
+    pub fn end_of_call(&self, at: u64) -> u64 {
         let piece = self.piece.0.max(1);
-        self.origin + ((self.position - self.origin) / piece + 1) * piece
+        self.origin + ((at - self.origin) / piece + 1) * piece
     }
 
     pub fn is_fresh(&self) -> bool {
