@@ -9,7 +9,7 @@ use crate::ml::code::Match;
 use crate::ml::library::exceptions;
 use crate::ml::machine::{Evaluated, Fault, Machine, list_of};
 use crate::ml::program::TimeKind;
-use crate::model::{Count, Find, Output, Step, Take, Transition};
+use crate::model::{Count, Find, Output, Place, Step, Take, Transition};
 use crate::value::{Stamp, Value, When};
 
 /// Tokens of one colour that a binding takes.
@@ -77,7 +77,11 @@ impl<'a, 'm> Search<'a, 'm> {
         match transition.steps.get(number) {
             None => found(self),
             Some(Step::Guard(code)) => {
-                if self.machine.is_true(code, 0)? { self.step(number + 1, found) } else { go_on() }
+                if self.machine.is_true(code, 0)? {
+                    self.step(number + 1, found)
+                } else {
+                    go_on()
+                }
             }
             Some(Step::Assign(slot, colset, code)) => {
                 let value = self.machine.eval(code, 0)?;
@@ -109,7 +113,10 @@ impl<'a, 'm> Search<'a, 'm> {
                 let before = self.picks.len();
                 for tokens in given {
                     if tokens.when != When::NOW {
-                        return Err(Fault::new(exceptions::DOMAIN, "an input arc has a time stamp inside of it"));
+                        return Err(Fault::new(
+                            exceptions::DOMAIN,
+                            "an input arc has a time stamp inside of it",
+                        ));
                     }
                     let Some(entry) = self.tokens[*place as usize].find(&tokens.value) else {
                         self.picks.truncate(before);
@@ -149,7 +156,12 @@ impl<'a, 'm> Search<'a, 'm> {
         }
     }
 
-    fn take(&mut self, take: &'a Take, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+    fn take(
+        &mut self,
+        take: &'a Take,
+        number: usize,
+        found: Found<'_, 'a, 'm>,
+    ) -> Evaluated<ControlFlow<()>> {
         let count = match &take.count {
             Count::Fixed(count) => *count,
             Count::Code(code) => match self.machine.eval(code, 0)? {
@@ -292,6 +304,54 @@ fn go_on() -> Evaluated<ControlFlow<()>> {
 }
 
 impl Machine<'_> {
+    /// Runs the code segment of a transition, and calls `add` for the tokens that it gives to each place.
+    pub fn produce(
+        &mut self,
+        transition: &Transition,
+        add: &mut dyn FnMut(u32, Given) -> Evaluated<()>,
+    ) -> Evaluated<()> {
+        if let Some((code, result)) = &transition.action {
+            let value = self.eval(code, 0)?;
+            self.matches(result, &value, 0)?;
+        }
+        let delay = match &transition.delay {
+            None => When::NOW,
+            Some(code) => {
+                let delay = self.eval(code, 0)?;
+                When::After(self.stamp(delay)?)
+            }
+        };
+        for (place, output) in &transition.outputs {
+            self.given(output, delay, &mut |tokens| add(*place, tokens))?;
+        }
+        Ok(())
+    }
+
+    /// The time stamp of new tokens of a place, if it has stamps; fails for tokens that may not be there.
+    pub fn token_stamp(&self, place: &Place, tokens: &Given) -> Evaluated<Option<Stamp>> {
+        let colset = &self.program.colsets[place.colset];
+        if colset.is_restricted && !self.program.contains(place.colset, &tokens.value) {
+            let value = self.program.shown_in(place.colset, &tokens.value);
+            let text = format!(
+                "the token {value} is not in the colour set {} of place `{}`",
+                colset.name, place.name
+            );
+            return Err(Fault::new(exceptions::DOMAIN, text));
+        }
+        match (place.is_timed, tokens.when) {
+            (true, When::At(time)) => Ok(Some(time)),
+            (true, When::After(delay)) => Ok(Some(self.later(self.state.now, delay)?)),
+            (false, When::After(_)) => Ok(None),
+            (false, When::At(_)) => {
+                let text = format!(
+                    "a token with a time stamp for place `{}`, whose colour set is not timed",
+                    place.name
+                );
+                Err(Fault::new(exceptions::DOMAIN, text))
+            }
+        }
+    }
+
     /// A time less a delay; not before 0.
     pub fn earlier(&self, time: Stamp, delay: Stamp) -> Stamp {
         if delay == Stamp::ZERO {
@@ -317,7 +377,9 @@ impl Machine<'_> {
                 add(Given { value, when, count: 1 })
             }
             Output::Many(count, code) => {
-                let Value::Int(count) = self.eval(count, 0)? else { unreachable!("a coefficient is an integer") };
+                let Value::Int(count) = self.eval(count, 0)? else {
+                    unreachable!("a coefficient is an integer")
+                };
                 let Ok(count) = u64::try_from(count) else {
                     return Err(Fault::new(exceptions::SIZE, format!("the coefficient {count} is negative")));
                 };
@@ -337,7 +399,9 @@ impl Machine<'_> {
                 }
                 Value::List(list) if !lists_are_colours => {
                     let list = list_of(Value::List(list))?;
-                    list.as_slice().iter().try_for_each(|value| add(Given { value: value.clone(), when, count: 1 }))
+                    list.as_slice()
+                        .iter()
+                        .try_for_each(|value| add(Given { value: value.clone(), when, count: 1 }))
                 }
                 value => add(Given { value, when, count: 1 }),
             },

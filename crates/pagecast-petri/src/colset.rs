@@ -190,9 +190,8 @@ impl Program {
         let found = match &self.colsets[colset].kind {
             Kind::Unit(_) => vec![Value::Unit],
             Kind::Bool(_) => vec![Value::Bool(false), Value::Bool(true)],
-            Kind::Int(Some((low, high))) => {
-                (high.checked_sub(*low)? < LARGEST_DOMAIN as i64).then(|| (*low..=*high).map(Value::Int).collect())?
-            }
+            Kind::Int(Some((low, high))) => (high.checked_sub(*low)? < LARGEST_DOMAIN as i64)
+                .then(|| (*low..=*high).map(Value::Int).collect())?,
             Kind::Int(None) | Kind::Real(_) | Kind::Str(..) | Kind::Time | Kind::List(..) => return None,
             Kind::Enum(first, n) => (0..*n).map(|at| Value::Con(Symbol(first.0 + at))).collect(),
             Kind::Index(symbol, low, high) => (high.checked_sub(*low)? < LARGEST_DOMAIN as i64)
@@ -213,7 +212,9 @@ impl Program {
                     match of {
                         None => all.push(Value::Con(*symbol)),
                         Some(of) => {
-                            all.extend(self.elements(*of)?.into_iter().map(|of| Value::Apply(*symbol, of.into())));
+                            all.extend(
+                                self.elements(*of)?.into_iter().map(|of| Value::Apply(*symbol, of.into())),
+                            );
                         }
                     }
                 }
@@ -277,9 +278,9 @@ impl Program {
                 lengths.is_none_or(|(low, high)| low <= length && length <= high)
                     && list.as_slice().iter().all(|item| self.contains(*of, item))
             }
-            (Kind::Union(parts), Value::Apply(symbol, value)) => {
-                parts.iter().any(|(known, of)| known == symbol && of.is_some_and(|of| self.contains(of, value)))
-            }
+            (Kind::Union(parts), Value::Apply(symbol, value)) => parts
+                .iter()
+                .any(|(known, of)| known == symbol && of.is_some_and(|of| self.contains(of, value))),
             (Kind::SubsetWith(_, values), value) => values.contains(value),
             (Kind::SubsetBy(of, function), value) => {
                 self.contains(*of, value) && self.holds(function, value.clone())
@@ -293,7 +294,10 @@ impl Program {
         match self.index_ranges.get(&symbol) {
             Some(&(low, high)) if !(low..=high).contains(&number) => {
                 let name = &self.symbols[symbol.0 as usize];
-                Err(Fault::new(exceptions::SUBSCRIPT, format!("{name}({number}) is not within {low}..{high}")))
+                Err(Fault::new(
+                    exceptions::SUBSCRIPT,
+                    format!("{name}({number}) is not within {low}..{high}"),
+                ))
             }
             _ => Ok(Value::Index(symbol, number)),
         }
@@ -322,7 +326,11 @@ impl Program {
                 let of = parts.iter().find(|(known, _)| known == symbol).and_then(|(_, of)| *of);
                 let argument = of.map_or_else(|| self.shown(value), |of| self.shown_in(of, value));
                 let name = &self.symbols[symbol.0 as usize];
-                if argument.starts_with('(') { format!("{name}{argument}") } else { format!("{name}({argument})") }
+                if argument.starts_with('(') {
+                    format!("{name}{argument}")
+                } else {
+                    format!("{name}({argument})")
+                }
             }
             (Kind::SubsetBy(of, _) | Kind::SubsetWith(of, _), value) => self.shown_in(*of, value),
             (_, value) => self.shown(value),
@@ -341,13 +349,15 @@ impl Program {
             Value::Tuple(parts) => format!("({})", all(parts)),
             Value::List(list) => format!("[{}]", all(list.as_slice())),
             Value::Con(symbol) => self.symbols[symbol.0 as usize].clone(),
-            Value::Apply(symbol, value) => format!("{}({})", self.symbols[symbol.0 as usize], self.shown(value)),
-            Value::Index(symbol, number) => format!("{}({})", self.symbols[symbol.0 as usize], shown_int(*number)),
+            Value::Apply(symbol, value) => {
+                format!("{}({})", self.symbols[symbol.0 as usize], self.shown(value))
+            }
+            Value::Index(symbol, number) => {
+                format!("{}({})", self.symbols[symbol.0 as usize], shown_int(*number))
+            }
             Value::Fn(_) => "fn".into(),
             Value::Ref(_) => "ref".into(),
-            Value::Ms(multiset) => {
-                self.tokens_shown(multiset, |value| self.shown(value))
-            }
+            Value::Ms(multiset) => self.tokens_shown(multiset, |value| self.shown(value)),
         }
     }
 

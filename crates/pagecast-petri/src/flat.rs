@@ -61,7 +61,8 @@ pub struct FlatTransition {
 ///
 /// `Net` for ports without sockets, pages inside themselves, fusion sets that do not agree.
 pub fn flatten(net: &Net) -> Result<Flat> {
-    let mut flattener = Flattener { net, flat: Flat::default(), fused: HashMap::new(), instances: HashMap::new() };
+    let mut flattener =
+        Flattener { net, flat: Flat::default(), fused: HashMap::new(), instances: HashMap::new() };
     for &page in &net.primes {
         flattener.page(page, &HashMap::new(), 0)?;
     }
@@ -87,11 +88,14 @@ impl Flattener<'_> {
         let page = &net.pages[number];
         let on_page = |element: String| Where::element(&net.name, &page.name, element);
         if depth == DEEPEST {
-            let message = format!("pages stand for transitions more than {DEEPEST} levels deep; is a page inside of itself?");
+            let message = format!(
+                "pages stand for transitions more than {DEEPEST} levels deep; is a page inside of itself?"
+            );
             return Err(Error::Net { place: on_page("the page".into()), message });
         }
         if self.flat.places.len() + self.flat.transitions.len() > MOST_NODES {
-            let message = format!("the net has more than {MOST_NODES} places and transitions in all its instances");
+            let message =
+                format!("the net has more than {MOST_NODES} places and transitions in all its instances");
             return Err(Error::Net { place: on_page("the page".into()), message });
         }
         let count = self.instances.entry(number).or_default();
@@ -132,19 +136,23 @@ impl Flattener<'_> {
         for (node, (transition, arcs)) in page.transitions.iter().zip(arcs).enumerate() {
             let Some(substitution) = &transition.substitution else {
                 flat_transitions.push(Some(self.flat.transitions.len()));
-                self.flat.transitions.push(FlatTransition { at: FlatNode { page: number, node, instance }, arcs });
+                self.flat
+                    .transitions
+                    .push(FlatTransition { at: FlatNode { page: number, node, instance }, arcs });
                 continue;
             };
             flat_transitions.push(None);
             let place = on_page(format!("substitution transition `{}`", transition.name));
             let Some(sub) = net.page(&substitution.page) else {
-                let message = format!("it stands for the page `{}`, which is not in the net", substitution.page);
+                let message =
+                    format!("it stands for the page `{}`, which is not in the net", substitution.page);
                 return Err(Error::Net { place, message });
             };
             let sockets = self.sockets(number, &places, sub, &substitution.sockets, &place)?;
             for (_, _, arc) in arcs {
                 let socket = &page.places[page.arcs[arc].place];
-                let is_assigned = substitution.sockets.iter().any(|(a, b)| *a == socket.id || *b == socket.id);
+                let is_assigned =
+                    substitution.sockets.iter().any(|(a, b)| *a == socket.id || *b == socket.id);
                 if !is_assigned {
                     let message = format!(
                         "its place `{}` is the socket of no port of page `{}`; assign one",
@@ -185,7 +193,10 @@ impl Flattener<'_> {
                 return Err(Error::Net { place: place.clone(), message });
             };
             if known.port.is_none() {
-                let message = format!("the place `{}` of page `{}` is assigned, but is no port", known.name, inner.name);
+                let message = format!(
+                    "the place `{}` of page `{}` is assigned, but is no port",
+                    known.name, inner.name
+                );
                 return Err(Error::Net { place: place.clone(), message });
             }
             found.insert(port.clone(), places[socket]);
@@ -193,7 +204,8 @@ impl Flattener<'_> {
         match inner.places.iter().find(|place| place.port.is_some() && !found.contains_key(&place.id)) {
             None => Ok(found),
             Some(port) => {
-                let message = format!("the port `{}` of page `{}` has no socket; assign one", port.name, inner.name);
+                let message =
+                    format!("the port `{}` of page `{}` has no socket; assign one", port.name, inner.name);
                 Err(Error::Net { place: place.clone(), message })
             }
         }

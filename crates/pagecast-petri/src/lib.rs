@@ -11,6 +11,7 @@ pub mod model;
 pub mod net;
 pub mod random;
 pub mod simulator;
+pub mod space;
 pub mod stack;
 pub mod value;
 

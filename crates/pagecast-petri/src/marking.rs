@@ -25,7 +25,9 @@ impl Entry {
         match self.stamps.last() {
             None => self.count,
             Some(&(last, _)) if last <= now => self.count,
-            Some(_) => self.stamps.iter().take_while(|(stamp, _)| *stamp <= now).map(|(_, count)| count).sum(),
+            Some(_) => {
+                self.stamps.iter().take_while(|(stamp, _)| *stamp <= now).map(|(_, count)| count).sum()
+            }
         }
     }
 
@@ -174,7 +176,8 @@ impl Tokens {
         for &(stamp, count) in stamps {
             self.size -= count;
             entry.count -= count;
-            let place = entry.stamps.iter().position(|(known, _)| *known == stamp).expect("the stamp is there");
+            let place =
+                entry.stamps.iter().position(|(known, _)| *known == stamp).expect("the stamp is there");
             entry.stamps[place].1 -= count;
             if entry.stamps[place].1 == 0 {
                 entry.stamps.remove(place);

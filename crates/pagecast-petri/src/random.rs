@@ -101,7 +101,9 @@ mod tests {
     #[test]
     fn the_means_are_those_of_the_distributions() {
         let mut draws = Draws::of(1, 1);
-        let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 0.03 * wanted.max(1.0), "{found} for {wanted}");
+        let near = |found: f64, wanted: f64| {
+            assert!((found - wanted).abs() < 0.03 * wanted.max(1.0), "{found} for {wanted}")
+        };
         near(mean(20_000, || draws.exponential(0.5)), 2.0);
         near(mean(20_000, || draws.erlang(3, 1.5)), 2.0);
         near(mean(20_000, || draws.gamma(0.5, 2.0)), 0.25);

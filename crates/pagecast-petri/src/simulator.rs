@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::bindings::{Mode, Picks, Search};
+use crate::bindings::{Given, Mode, Picks, Search};
 use crate::error::{Error, Result, Where};
 use crate::marking::Tokens;
 use crate::ml::machine::{Evaluated, Fault, Machine, State};
@@ -35,7 +35,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { until: None, steps: None, steps_at_one_time: 10_000_000, when: Vec::new(), breakpoints: Vec::new() }
+        Self {
+            until: None,
+            steps: None,
+            steps_at_one_time: 10_000_000,
+            when: Vec::new(),
+            breakpoints: Vec::new(),
+        }
     }
 }
 
@@ -128,7 +134,8 @@ impl Simulator {
     ///
     /// `Run` if an initial marking cannot be computed, or is outside of its colour set.
     pub fn new(model: Arc<Model>, seed: u64) -> Result<Self> {
-        let mut priorities: Vec<i64> = model.transitions.iter().map(|transition| transition.priority).collect();
+        let mut priorities: Vec<i64> =
+            model.transitions.iter().map(|transition| transition.priority).collect();
         priorities.sort_unstable();
         priorities.dedup();
         let level_of: Vec<u32> = model
@@ -162,9 +169,8 @@ impl Simulator {
                 given.push(tokens);
                 Ok(())
             });
-            let added = found.and_then(|()| {
-                given.into_iter().try_for_each(|tokens| simulator.add(&model, place, tokens.value, tokens.when, tokens.count))
-            });
+            let added = found
+                .and_then(|()| given.into_iter().try_for_each(|tokens| simulator.add(&model, place, tokens)));
             added.map_err(|fault| simulator.failed_at_place(place, &fault))?;
         }
         Ok(simulator)
@@ -188,11 +194,19 @@ impl Simulator {
             if entry.stamps.is_empty() {
                 all.push(Held { value, when: When::NOW, count: entry.count });
             } else {
-                all.extend(entry.stamps.iter().map(|&(stamp, count)| Held { value: value.clone(), when: When::At(stamp), count }));
+                all.extend(entry.stamps.iter().map(|&(stamp, count)| Held {
+                    value: value.clone(),
+                    when: When::At(stamp),
+                    count,
+                }));
             }
         }
         for Reverse(waiting) in self.waiting.iter().filter(|waiting| waiting.0.place as usize == place) {
-            all.push(Held { value: waiting.value.clone(), when: When::At(waiting.stamp), count: waiting.count });
+            all.push(Held {
+                value: waiting.value.clone(),
+                when: When::At(waiting.stamp),
+                count: waiting.count,
+            });
         }
         Multiset::collect(all)
     }
@@ -268,6 +282,73 @@ impl Simulator {
                 return Ok(None);
             }
         }
+    }
+
+    /// The binding elements that are enabled; time goes on to the first ones if there are none now.
+    ///
+    /// # Errors
+    ///
+    /// `Run` for an inscription that fails.
+    pub fn enabled(&mut self) -> Result<Vec<(usize, Vec<Value>)>> {
+        let Some(first) = self.next_enabled(None)? else { return Ok(Vec::new()) };
+        let model = self.model.clone();
+        let level = self.level_of[first];
+        let mut found = Vec::new();
+        let same: Vec<usize> =
+            (0..model.transitions.len()).filter(|&number| self.level_of[number] == level).collect();
+        for number in same {
+            self.bindings(&model, number, &mut |binding, _| found.push((number, binding)))?;
+        }
+        Ok(found)
+    }
+
+    /// Lets one of the binding elements occur that `enabled` gives; false if there are not so many.
+    ///
+    /// # Errors
+    ///
+    /// `Run` for an inscription that fails.
+    pub fn occur_number(&mut self, wanted: usize) -> Result<bool> {
+        let Some((number, _)) = self.enabled()?.get(wanted).cloned() else { return Ok(false) };
+        let before = self.enabled()?.iter().take(wanted).filter(|(of, _)| *of == number).count();
+        let model = self.model.clone();
+        let mut all = Vec::new();
+        self.bindings(&model, number, &mut |binding, picks| all.push((binding, picks.clone())))?;
+        let (binding, picks) = all.swap_remove(before);
+        self.state.enter(model.transitions[number].slots);
+        self.state.stack[..binding.len()].clone_from_slice(&binding);
+        self.picks = picks;
+        self.fire(number)?;
+        Ok(true)
+    }
+
+    /// Calls `found` for each binding of a transition that is enabled now; the same binding only once.
+    fn bindings(
+        &mut self,
+        model: &Model,
+        number: usize,
+        found: &mut dyn FnMut(Vec<Value>, &Picks),
+    ) -> Result<()> {
+        let transition = &model.transitions[number];
+        if transition.inhibitors.iter().any(|&place| self.is_marked(place as usize)) {
+            return Ok(());
+        }
+        let mut search = Search {
+            transition,
+            tokens: &self.tokens,
+            mode: Mode::Ready,
+            picks: Picks::new(),
+            machine: Machine { program: &model.program, state: &mut self.state },
+        };
+        let mut known: Vec<Vec<Value>> = Vec::new();
+        let searched = search.run(&mut |search| {
+            let binding = search.machine.state.stack[..transition.variables.len()].to_vec();
+            if !known.contains(&binding) {
+                known.push(binding.clone());
+                found(binding, &search.picks);
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        searched.map(drop).map_err(|fault| self.failed(number, &fault))
     }
 
     /// Finds a binding of a transition, and leaves it in the frame.
@@ -368,33 +449,16 @@ impl Simulator {
             self.waiting.retain(|waiting| waiting.0.place != place);
             self.emptied(model, place as usize);
         }
-        let mut machine = Machine { program: &model.program, state: &mut self.state };
-        if let Some((code, result)) = &transition.action {
-            let value = machine.eval(code, 0)?;
-            machine.matches(result, &value, 0)?;
-        }
-        let delay = match &transition.delay {
-            None => When::NOW,
-            Some(code) => {
-                let delay = machine.eval(code, 0)?;
-                When::After(machine.stamp(delay)?)
-            }
-        };
-        for (place, output) in &transition.outputs {
-            // One token is by far the most frequent.
-            if let crate::model::Output::One(code) = output {
-                let value = Machine { program: &model.program, state: &mut self.state }.eval(code, 0)?;
-                self.add(model, *place as usize, value, delay, 1)?;
-                continue;
-            }
-            let mut given = smallvec::SmallVec::<[_; 4]>::new();
-            Machine { program: &model.program, state: &mut self.state }.given(output, delay, &mut |tokens| {
-                given.push(tokens);
+        let mut given = smallvec::SmallVec::<[_; 4]>::new();
+        Machine { program: &model.program, state: &mut self.state }.produce(
+            transition,
+            &mut |place, tokens| {
+                given.push((place, tokens));
                 Ok(())
-            })?;
-            for tokens in given {
-                self.add(model, *place as usize, tokens.value, tokens.when, tokens.count)?;
-            }
+            },
+        )?;
+        for (place, tokens) in given {
+            self.add(model, place as usize, tokens)?;
         }
         Ok(())
     }
@@ -422,38 +486,18 @@ impl Simulator {
         }
     }
 
-    fn add(&mut self, model: &Model, place: usize, value: Value, when: When, count: u64) -> Evaluated<()> {
+    fn add(&mut self, model: &Model, place: usize, tokens: Given) -> Evaluated<()> {
         let of = &model.places[place];
-        let program = &model.program;
-        if program.colsets[of.colset].is_restricted && !program.contains(of.colset, &value) {
-            let text = format!(
-                "the token {} is not in the colour set {} of place `{}`",
-                program.shown_in(of.colset, &value),
-                program.colsets[of.colset].name,
-                of.name
-            );
-            return Err(Fault::new(crate::ml::library::exceptions::DOMAIN, text));
+        let machine = Machine { program: &model.program, state: &mut self.state };
+        let stamp = machine.token_stamp(of, &tokens)?;
+        let Given { value, count, .. } = tokens;
+        if let Some(stamp) = stamp.filter(|&stamp| stamp > self.state.now && !of.is_early) {
+            self.next_waiting += 1;
+            let waiting = Waiting { stamp, number: self.next_waiting, place: place as u32, count, value };
+            self.waiting.push(Reverse(waiting));
+            return Ok(());
         }
-        if !of.is_timed {
-            if matches!(when, When::At(_)) {
-                let text = format!("a token with a time stamp for place `{}`, whose colour set is not timed", of.name);
-                return Err(Fault::new(crate::ml::library::exceptions::DOMAIN, text));
-            }
-            self.tokens[place].add(value, None, count);
-        } else {
-            let machine = Machine { program, state: &mut self.state };
-            let stamp = match when {
-                When::At(time) => time,
-                When::After(delay) => machine.later(machine.state.now, delay)?,
-            };
-            if stamp > self.state.now && !of.is_early {
-                self.next_waiting += 1;
-                let waiting = Waiting { stamp, number: self.next_waiting, place: place as u32, count, value };
-                self.waiting.push(Reverse(waiting));
-                return Ok(());
-            }
-            self.tokens[place].add(value, Some(stamp), count);
-        }
+        self.tokens[place].add(value, stamp, count);
         for &transition in &of.consumers {
             self.may_be_enabled(transition);
         }
@@ -503,7 +547,9 @@ impl Simulator {
         Error::Run {
             place: Where::element(&self.model.net.name, &page.name, element),
             time: self.model.program.time_shown(self.state.now),
-            message: format!("{limit} occurrences without any time between them; this loop never lets time go on"),
+            message: format!(
+                "{limit} occurrences without any time between them; this loop never lets time go on"
+            ),
         }
     }
 }

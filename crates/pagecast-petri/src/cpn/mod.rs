@@ -51,7 +51,8 @@ impl Document {
     /// `Net` if the net declares no such value.
     pub fn set_value(&mut self, name: &str, text: &str) -> Result<()> {
         let found = self.net.declarations.iter().find_map(|declaration| {
-            value_of(&declaration.text, name).map(|word| (declaration.id.clone(), format!("{word} {name} = {text};")))
+            value_of(&declaration.text, name)
+                .map(|word| (declaration.id.clone(), format!("{word} {name} = {text};")))
         });
         let Some((id, changed)) = found else {
             let declared: Vec<_> = self.values().into_iter().map(|(name, _)| name).collect();
@@ -85,6 +86,7 @@ fn declared_value(text: &str) -> Option<(String, String)> {
     let rest = rest.strip_prefix("val ").or_else(|| rest.strip_prefix("globref "))?;
     let (name, value) = rest.split_once('=')?;
     let name = name.trim();
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'');
+    let is_name =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'');
     is_name.then(|| (name.to_owned(), value.trim().trim_end_matches(';').trim().to_owned()))
 }

@@ -6,7 +6,8 @@ use crate::net::{Arc, ArcKind, Net, Page, Place, Port, Shape, Transition};
 /// The whole file.
 pub fn workspace(net: &Net) -> Element {
     let mut globbox = Element::new("globbox");
-    let mut block = Element::new("block").with("id", "IDdeclarations").child(text("id", "Standard declarations"));
+    let mut block =
+        Element::new("block").with("id", "IDdeclarations").child(text("id", "Standard declarations"));
     for declaration in &net.declarations {
         block = block.child(declared(&declaration.id, &declaration.text));
     }
@@ -16,7 +17,11 @@ pub fn workspace(net: &Net) -> Element {
         cpnet = cpnet.child(page_element(page));
     }
     for name in fusion_sets(net) {
-        let members = net.pages.iter().flat_map(|page| &page.places).filter(|place| place.fusion.as_ref() == Some(&name));
+        let members = net
+            .pages
+            .iter()
+            .flat_map(|page| &page.places)
+            .filter(|place| place.fusion.as_ref() == Some(&name));
         let fusion = Element::new("fusion").with("id", format!("IDfusion{name}")).with("name", &name);
         let members = members.map(|place| Element::new("fusion_elm").with("idref", &place.id));
         cpnet = cpnet.child(members.fold(fusion, Element::child));
@@ -32,7 +37,8 @@ pub fn workspace(net: &Net) -> Element {
         .child(Element::new("binders"))
         .child(Element::new("monitorblock").with("name", "Monitors"))
         .child(Element::new("IndexNode").with("expanded", "true"));
-    let generator = Element::new("generator").with("tool", "CPN Tools").with("version", "4.0.1").with("format", "6");
+    let generator =
+        Element::new("generator").with("tool", "CPN Tools").with("version", "4.0.1").with("format", "6");
     Element::new("workspaceElements").child(generator).child(cpnet)
 }
 
@@ -112,14 +118,19 @@ fn colset_body(of: &str) -> Element {
         "list" => {
             let (item, of) = rest.split_once(" with ").unwrap_or((rest, ""));
             let element = Element::new("list");
-            let element = if of.is_empty() { element } else { element.child(range(Element::new("with"), of)) };
+            let element =
+                if of.is_empty() { element } else { element.child(range(Element::new("with"), of)) };
             element.child(text("id", item.trim()))
         }
         "union" => rest.split('+').fold(Element::new("union"), |element, field| {
             let (constructor, of) = field.split_once(':').unwrap_or((field, ""));
             let inner = Element::new("unionfield").child(text("id", constructor.trim()));
             let of = of.trim();
-            element.child(if of.is_empty() { inner } else { inner.child(Element::new("type").child(text("id", of))) })
+            element.child(if of.is_empty() {
+                inner
+            } else {
+                inner.child(Element::new("type").child(text("id", of)))
+            })
         }),
         "subset" => {
             let (of, how) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -185,9 +196,13 @@ fn place_element(place: &Place) -> Element {
         element = element.child(drawn(port, x, y - height / 2.0));
     }
     let (right, above, below) = (x + width / 2.0, y + height / 2.0 + 6.0, y - height / 2.0 - 6.0);
-    element
-        .child(inscribed("type", &place.id, &place.colset, right, below))
-        .child(inscribed("initmark", &place.id, &place.initial, right, above))
+    element.child(inscribed("type", &place.id, &place.colset, right, below)).child(inscribed(
+        "initmark",
+        &place.id,
+        &place.initial,
+        right,
+        above,
+    ))
 }
 
 fn transition_element(transition: &Transition) -> Element {
@@ -197,7 +212,9 @@ fn transition_element(transition: &Transition) -> Element {
         .child(sized("box", transition.shape));
     if let Some(of) = &transition.substitution {
         let sockets: String = of.sockets.iter().map(|(port, socket)| format!("({port},{socket})")).collect();
-        let info = Element::new("subpageinfo").with("id", format!("{}subpage", transition.id)).with("name", &transition.name);
+        let info = Element::new("subpageinfo")
+            .with("id", format!("{}subpage", transition.id))
+            .with("name", &transition.name);
         let subst = Element::new("subst").with("subpage", &of.page).with("portsock", sockets);
         element = element.child(subst.child(drawn(info, x, y - height / 2.0)));
     }
@@ -228,7 +245,9 @@ fn arc_element(page: &Page, arc: &Arc) -> Element {
         .child(Element::new("transend").with("idref", &transition.id))
         .child(Element::new("placeend").with("idref", &place.id));
     for (serial, (x, y)) in arc.bends.iter().enumerate() {
-        let bend = Element::new("bendpoint").with("id", format!("{}bend{serial}", arc.id)).with("serial", serial + 1);
+        let bend = Element::new("bendpoint")
+            .with("id", format!("{}bend{serial}", arc.id))
+            .with("serial", serial + 1);
         element = element.child(drawn(bend, *x, *y));
     }
     element.child(inscribed("annot", &arc.id, &arc.inscription, x, y))

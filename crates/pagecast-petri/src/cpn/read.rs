@@ -12,7 +12,8 @@ use crate::net::{
 pub fn net(file: &str, root: &Element) -> Result<Net> {
     let reader = Reader { file };
     if root.name != "workspaceElements" {
-        let message = format!("a file of CPN Tools begins with <workspaceElements>, and not with <{}>", root.name);
+        let message =
+            format!("a file of CPN Tools begins with <workspaceElements>, and not with <{}>", root.name);
         return Err(reader.wrong(root, message));
     }
     let cpnet = root.first("cpnet").ok_or_else(|| reader.wrong(root, "there is no <cpnet> in it"))?;
@@ -36,8 +37,7 @@ pub fn net(file: &str, root: &Element) -> Result<Net> {
 /// The pages at the top: those that `instances` names, or those that stand for no transition.
 fn primes(net: &Net, cpnet: &Element) -> Vec<usize> {
     let instances = cpnet.all("instances").flat_map(|instances| instances.all("instance"));
-    let named: Vec<usize> =
-        instances.filter_map(|instance| net.page(instance.attribute("page")?)).collect();
+    let named: Vec<usize> = instances.filter_map(|instance| net.page(instance.attribute("page")?)).collect();
     if !named.is_empty() {
         return named;
     }
@@ -77,7 +77,10 @@ impl Reader<'_> {
                     let text = element.first("ml").map(Element::text).unwrap_or_default();
                     return Err(self.wrong(
                         element,
-                        format!("`use {}` loads a file of ML; copy its declarations into the net", text.trim()),
+                        format!(
+                            "`use {}` loads a file of ML; copy its declarations into the net",
+                            text.trim()
+                        ),
                     ));
                 }
                 _ => continue,
@@ -93,7 +96,8 @@ impl Reader<'_> {
 
     fn page(&self, element: &Element) -> Result<Page> {
         let id = element.attribute("id").unwrap_or_default().to_owned();
-        let name = element.first("pageattr").and_then(|page| page.attribute("name")).unwrap_or(&id).to_owned();
+        let name =
+            element.first("pageattr").and_then(|page| page.attribute("name")).unwrap_or(&id).to_owned();
         let mut page = Page { id, name, ..Page::default() };
         let mut places = HashMap::new();
         let mut transitions = HashMap::new();
@@ -128,7 +132,10 @@ impl Reader<'_> {
             let id = element.first(name).and_then(|end| end.attribute("idref")).unwrap_or_default();
             known.get(id).copied().ok_or_else(|| {
                 let kind = if name == "placeend" { "place" } else { "transition" };
-                self.wrong(element, format!("page `{page}`: this arc ends at a {kind} `{id}` that is not on its page"))
+                self.wrong(
+                    element,
+                    format!("page `{page}`: this arc ends at a {kind} `{id}` that is not on its page"),
+                )
             })
         };
         let orientation = element.attribute("orientation").unwrap_or_default();
@@ -222,7 +229,11 @@ fn inscription(element: &Element, name: &str) -> String {
 }
 
 fn number(element: &Element, name: &str) -> f64 {
-    element.attribute(name).and_then(|text| text.trim().parse().ok()).filter(|x: &f64| x.is_finite()).unwrap_or(0.0)
+    element
+        .attribute(name)
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|x: &f64| x.is_finite())
+        .unwrap_or(0.0)
 }
 
 fn position(element: &Element) -> Option<(f64, f64)> {
@@ -245,7 +256,9 @@ fn ids(element: &Element) -> Vec<String> {
 fn colset(element: &Element) -> Option<String> {
     let name = element.first("id")?.text();
     let name = name.trim();
-    let body = element.elements().find(|inner| !matches!(inner.name.as_str(), "id" | "layout" | "timed" | "declare"))?;
+    let body = element
+        .elements()
+        .find(|inner| !matches!(inner.name.as_str(), "id" | "layout" | "timed" | "declare"))?;
     let timed = if element.first("timed").is_some() { " timed" } else { "" };
     let ml = |of: &Element| of.all("ml").map(|ml| ml.text()).collect::<Vec<_>>();
     let range = |of: &Element| {
@@ -293,7 +306,10 @@ fn colset(element: &Element) -> Option<String> {
         "union" => {
             let alternatives = body.all("unionfield").map(|field| {
                 let constructor = field.first("id")?.text();
-                let of = field.first("type").and_then(|of| of.first("id")).map(|of| format!(": {}", of.text().trim()));
+                let of = field
+                    .first("type")
+                    .and_then(|of| of.first("id"))
+                    .map(|of| format!(": {}", of.text().trim()));
                 Some(format!("{}{}", constructor.trim(), of.unwrap_or_default()))
             });
             let alternatives = alternatives.collect::<Option<Vec<_>>>()?;
@@ -352,21 +368,26 @@ fn monitors(block: &Element, found: &mut Vec<MonitorText>) {
 pub fn replace_declaration(element: &mut Element, id: &str, text: &str) {
     for node in &mut element.children {
         let Node::Element(inner) = node else { continue };
-        let is_declaration = matches!(inner.name.as_str(), "ml" | "globref") && inner.attribute("id") == Some(id);
+        let is_declaration =
+            matches!(inner.name.as_str(), "ml" | "globref") && inner.attribute("id") == Some(id);
         if !is_declaration {
             replace_declaration(inner, id, text);
         } else if inner.name == "ml" {
-            inner.children = vec![Node::Text(text.to_owned()), Node::Element(Element::new("layout").holding(text))];
+            inner.children =
+                vec![Node::Text(text.to_owned()), Node::Element(Element::new("layout").holding(text))];
         } else {
             let value = text.split_once('=').map_or("", |(_, value)| value.trim().trim_end_matches(';'));
             for part in &mut inner.children {
                 match part {
-                    Node::Element(part) if part.name == "ml" => part.children = vec![Node::Text(value.to_owned())],
-                    Node::Element(part) if part.name == "layout" => part.children = vec![Node::Text(text.to_owned())],
+                    Node::Element(part) if part.name == "ml" => {
+                        part.children = vec![Node::Text(value.to_owned())]
+                    }
+                    Node::Element(part) if part.name == "layout" => {
+                        part.children = vec![Node::Text(text.to_owned())]
+                    }
                     _ => {}
                 }
             }
         }
     }
 }
-

@@ -138,7 +138,12 @@ impl Parser<'_> {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
         let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        Error::File { net: self.file.to_owned(), line, column: 1 + before.len() - start, message: message.into() }
+        Error::File {
+            net: self.file.to_owned(),
+            line,
+            column: 1 + before.len() - start,
+            message: message.into(),
+        }
     }
 
     fn line(&mut self, at: usize) -> usize {
@@ -153,12 +158,15 @@ impl Parser<'_> {
         let mut open: Vec<Element> = Vec::new();
         loop {
             let at = reader.buffer_position() as usize;
-            let event =
-                reader.read_event().map_err(|error| self.wrong(reader.error_position() as usize, error.to_string()))?;
+            let event = reader
+                .read_event()
+                .map_err(|error| self.wrong(reader.error_position() as usize, error.to_string()))?;
             match event {
                 Event::Start(start) => {
                     if open.len() == DEEPEST {
-                        return Err(self.wrong(at, format!("elements are nested deeper than {DEEPEST} levels")));
+                        return Err(
+                            self.wrong(at, format!("elements are nested deeper than {DEEPEST} levels"))
+                        );
                     }
                     let element = self.element(&start, at)?;
                     open.push(element);
@@ -184,7 +192,9 @@ impl Parser<'_> {
                     let name: &str = &reference;
                     match unescape(&format!("&{name};")) {
                         Ok(text) => add_text(&mut open, &text),
-                        Err(_) => return Err(self.wrong(at, format!("the entity `&{name};` is not expanded"))),
+                        Err(_) => {
+                            return Err(self.wrong(at, format!("the entity `&{name};` is not expanded")));
+                        }
                     }
                 }
                 Event::Comment(comment) => {
@@ -193,13 +203,19 @@ impl Parser<'_> {
                     }
                 }
                 Event::DocType(declared) if declared.contains('[') => {
-                    return Err(self.wrong(at, "the document type declares entities or elements; remove the part in [ ]"));
+                    return Err(self.wrong(
+                        at,
+                        "the document type declares entities or elements; remove the part in [ ]",
+                    ));
                 }
                 Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
                 Event::Eof => {
                     return Err(match open.last() {
                         Some(element) => {
-                            let message = format!("the file ends inside of <{}> of line {}", element.name, element.line);
+                            let message = format!(
+                                "the file ends inside of <{}> of line {}",
+                                element.name, element.line
+                            );
                             self.wrong(at, message)
                         }
                         None => self.wrong(at, "this is no XML: there is no element"),

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::ast::{Clause, Declaration, Expr, ExprKind, Fun, Pattern, PatternKind, Places, Rule, TypeExpr, TypeKind};
+use super::ast::{
+    Clause, Declaration, Expr, ExprKind, Fun, Pattern, PatternKind, Places, Rule, TypeExpr, TypeKind,
+};
 use super::program::{Meaning, Program};
 use super::types::{Class, Scheme, Type, Vars};
 use crate::error::MlError;
@@ -220,7 +222,9 @@ impl<'p> Checker<'p> {
         }
         match self.program.global(name) {
             Some(global) => Ok(self.vars.instance(&global.scheme)),
-            None => Err(MlError::new(at, self.program.unknown(name, self.locals.iter().map(|(name, _)| &**name)))),
+            None => {
+                Err(MlError::new(at, self.program.unknown(name, self.locals.iter().map(|(name, _)| &**name))))
+            }
         }
     }
 
@@ -489,14 +493,19 @@ impl<'p> Checker<'p> {
         for (label, field) in waiting.labels.iter().zip(&waiting.fields) {
             let place = match record {
                 Type::Record(labels, _) => labels.iter().position(|known| known == label),
-                Type::Tuple(parts) => {
-                    label.parse().ok().filter(|&number: &usize| number <= parts.len()).map(|number| number - 1)
-                }
+                Type::Tuple(parts) => label
+                    .parse()
+                    .ok()
+                    .filter(|&number: &usize| number <= parts.len())
+                    .map(|number| number - 1),
                 _ => None,
             };
             let (Some(place), Type::Record(_, parts) | Type::Tuple(parts)) = (place, record) else {
                 let shown = self.vars.shown(record);
-                return Err(MlError::new(waiting.at, format!("a value of type {shown} has no field `{label}`")));
+                return Err(MlError::new(
+                    waiting.at,
+                    format!("a value of type {shown} has no field `{label}`"),
+                ));
             };
             let of = parts[place].clone();
             self.expect(waiting.at, &of, field)?;

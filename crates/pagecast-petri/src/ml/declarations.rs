@@ -105,8 +105,9 @@ impl Parser {
             "index" => {
                 let (constructor, _) = self.name("the name of the index")?;
                 let at = self.at();
-                let (low, high) =
-                    self.range()?.ok_or_else(|| MlError::new(at, "an index wants its range, as in `with 1..n`"))?;
+                let (low, high) = self
+                    .range()?
+                    .ok_or_else(|| MlError::new(at, "an index wants its range, as in `with 1..n`"))?;
                 ColsetKind::Index(constructor, low, high)
             }
             "product" => {

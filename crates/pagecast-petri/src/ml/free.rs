@@ -97,7 +97,9 @@ impl Finder {
         match &pattern.kind {
             PatternKind::Any | PatternKind::Literal(_) => {}
             PatternKind::Name(name) => self.name(name),
-            PatternKind::Tuple(all) | PatternKind::List(all) => all.iter().for_each(|inner| self.used_in(inner)),
+            PatternKind::Tuple(all) | PatternKind::List(all) => {
+                all.iter().for_each(|inner| self.used_in(inner))
+            }
             PatternKind::Record(fields, ..) => fields.iter().for_each(|(_, field)| self.used_in(field)),
             PatternKind::Cons(a, b) => {
                 self.used_in(a);

@@ -44,16 +44,42 @@ impl std::fmt::Display for Lexeme {
 
 /// Reserved words: those of Standard ML that are understood, and those of declarations.
 const WORDS: [&str; 29] = [
-    "if", "then", "else", "let", "val", "in", "end", "fun", "fn", "case", "of", "andalso", "orelse", "div", "mod",
-    "rec", "and", "raise", "handle", "op", "as", "colset", "var", "globref", "exception", "datatype", "local",
-    "while", "do",
+    "if",
+    "then",
+    "else",
+    "let",
+    "val",
+    "in",
+    "end",
+    "fun",
+    "fn",
+    "case",
+    "of",
+    "andalso",
+    "orelse",
+    "div",
+    "mod",
+    "rec",
+    "and",
+    "raise",
+    "handle",
+    "op",
+    "as",
+    "colset",
+    "var",
+    "globref",
+    "exception",
+    "datatype",
+    "local",
+    "while",
+    "do",
 ];
 
 /// Operators and brackets; of those that begin alike, the longest first.
 const SIGNS: [&str; 43] = [
-    "...", "<><>", "+++", "<<=", ">>=", "@++", "@+", ":=", "<<", ">>", "==", "=>", "->", "<=", ">=", "<>", "::",
-    "++", "--", "^^", "..", "@", "^", "+", "-", "*", "/", "<", ">", "=", "|", ":", ",", ";", "(", ")", "[", "]",
-    "{", "}", "#", "!", "`",
+    "...", "<><>", "+++", "<<=", ">>=", "@++", "@+", ":=", "<<", ">>", "==", "=>", "->", "<=", ">=", "<>",
+    "::", "++", "--", "^^", "..", "@", "^", "+", "-", "*", "/", "<", ">", "=", "|", ":", ",", ";", "(", ")",
+    "[", "]", "{", "}", "#", "!", "`",
 ];
 
 /// Splits a text; each token comes with its offset, and the last one is `End`.
@@ -177,7 +203,12 @@ impl Lexer<'_> {
             match next {
                 '"' => return Ok(value),
                 '\\' => self.escape(&mut value)?,
-                '\n' => return Err(MlError::new(start, "this string is not closed on its line; end it with `\"`")),
+                '\n' => {
+                    return Err(MlError::new(
+                        start,
+                        "this string is not closed on its line; end it with `\"`",
+                    ));
+                }
                 _ => value.push(next),
             }
         }
@@ -267,22 +298,18 @@ mod tests {
 
     #[test]
     fn a_tilde_before_a_digit_is_the_sign_of_a_number() {
-        assert_eq!(of("~5 ~ x"), [
-            Lexeme::Int(-5),
-            Lexeme::Name("~".into()),
-            Lexeme::Name("x".into()),
-            Lexeme::End
-        ]);
+        assert_eq!(
+            of("~5 ~ x"),
+            [Lexeme::Int(-5), Lexeme::Name("~".into()), Lexeme::Name("x".into()), Lexeme::End]
+        );
     }
 
     #[test]
     fn the_longest_operator_is_taken() {
-        assert_eq!(of("x@++y"), [
-            Lexeme::Name("x".into()),
-            Lexeme::Sign("@++"),
-            Lexeme::Name("y".into()),
-            Lexeme::End
-        ]);
+        assert_eq!(
+            of("x@++y"),
+            [Lexeme::Name("x".into()), Lexeme::Sign("@++"), Lexeme::Name("y".into()), Lexeme::End]
+        );
     }
 
     #[test]

@@ -110,13 +110,10 @@ impl<'p> Lowering<'p> {
                     None => Code::List(items),
                 }
             }
-            ExprKind::Select(_, places) => {
-                Code::Const(Function::value(Callee::Field(places.borrow()[0])))
-            }
+            ExprKind::Select(_, places) => Code::Const(Function::value(Callee::Field(places.borrow()[0]))),
             ExprKind::Apply(..) => self.application(expr)?,
             ExprKind::Fn(rules) => {
-                let clauses: Vec<_> =
-                    rules.iter().map(|rule| (vec![&rule.pattern], &rule.body)).collect();
+                let clauses: Vec<_> = rules.iter().map(|rule| (vec![&rule.pattern], &rule.body)).collect();
                 self.closure("fn", None, &clauses)?
             }
             ExprKind::If(condition, then, otherwise) => Code::If(Box::new([
@@ -282,10 +279,8 @@ impl<'p> Lowering<'p> {
             let callee = Callee::Lambda(Arc::new(lambda), Box::new([]));
             return Ok(Code::Const(Function::value(callee)));
         }
-        let slots = captured
-            .iter()
-            .map(|name| self.local(name).expect("the name is around"))
-            .collect::<Vec<_>>();
+        let slots =
+            captured.iter().map(|name| self.local(name).expect("the name is around")).collect::<Vec<_>>();
         Ok(Code::Closure(Arc::new(lambda), slots.into()))
     }
 
@@ -383,11 +378,15 @@ impl<'p> Lowering<'p> {
                 let places = places.borrow().clone();
                 let fields = fields.iter().zip(places);
                 Match::Fields(
-                    fields.map(|((_, field), place)| Ok((place, self.pattern(field)?))).collect::<Lowered<_>>()?,
+                    fields
+                        .map(|((_, field), place)| Ok((place, self.pattern(field)?)))
+                        .collect::<Lowered<_>>()?,
                 )
             }
             PatternKind::List(items) => Match::List(self.patterns(items)?),
-            PatternKind::Cons(head, tail) => Match::Cons(Box::new([self.pattern(head)?, self.pattern(tail)?])),
+            PatternKind::Cons(head, tail) => {
+                Match::Cons(Box::new([self.pattern(head)?, self.pattern(tail)?]))
+            }
             PatternKind::Apply(name, argument) => {
                 let argument = Box::new(self.pattern(argument)?);
                 match self.program.global(name).map(|global| &global.meaning) {

@@ -106,9 +106,7 @@ impl<'a> Machine<'a> {
             Code::And(both) => {
                 Ok(Value::Bool(self.is_true(&both[0], base)? && self.is_true(&both[1], base)?))
             }
-            Code::Or(both) => {
-                Ok(Value::Bool(self.is_true(&both[0], base)? || self.is_true(&both[1], base)?))
-            }
+            Code::Or(both) => Ok(Value::Bool(self.is_true(&both[0], base)? || self.is_true(&both[1], base)?)),
             Code::Case(subject, arms) => {
                 let value = self.eval(subject, base)?;
                 match self.arm(arms, &value, base)? {
@@ -120,7 +118,10 @@ impl<'a> Machine<'a> {
                 for (pattern, code) in bindings {
                     let value = self.eval(code, base)?;
                     if !self.matches(pattern, &value, base)? {
-                        return Err(Fault::new(exceptions::BIND, "the value of `val` does not fit its pattern"));
+                        return Err(Fault::new(
+                            exceptions::BIND,
+                            "the value of `val` does not fit its pattern",
+                        ));
                     }
                 }
                 self.eval(body, base)
@@ -162,7 +163,9 @@ impl<'a> Machine<'a> {
                 Ok(Value::Apply(*symbol, Arc::new(self.eval(argument, base)?)))
             }
             Code::Index(symbol, number) => {
-                let Value::Int(number) = self.eval(number, base)? else { unreachable!("an index is an integer") };
+                let Value::Int(number) = self.eval(number, base)? else {
+                    unreachable!("an index is an integer")
+                };
                 self.program.index(*symbol, number)
             }
             Code::Raise(of) => {
@@ -332,7 +335,9 @@ impl<'a> Machine<'a> {
     }
 
     fn apply_one(&mut self, function: &Value, argument: Value) -> Evaluated {
-        let Value::Fn(function) = function else { unreachable!("the type check lets no other value be called") };
+        let Value::Fn(function) = function else {
+            unreachable!("the type check lets no other value be called")
+        };
         let wanted = match &function.callee {
             Callee::Lambda(lambda, _) => lambda.parameters,
             Callee::Known(number) => self.program.functions[*number as usize].parameters,
@@ -429,7 +434,10 @@ impl<'a> Machine<'a> {
             (Operator::Ge, a, b) => Value::Bool(a >= b),
             (Operator::Concat, Value::Str(a), Value::Str(b)) => {
                 if a.len() + b.len() > LONGEST {
-                    return Err(Fault::new(exceptions::SIZE, format!("a string of more than {LONGEST} bytes")));
+                    return Err(Fault::new(
+                        exceptions::SIZE,
+                        format!("a string of more than {LONGEST} bytes"),
+                    ));
                 }
                 Value::str(&[&*a, &*b].concat())
             }
@@ -531,7 +539,8 @@ impl<'a> Machine<'a> {
 
     fn stamped(&self, of: Value, when: When) -> Value {
         let tokens = multiset(of);
-        let all = tokens.0.iter().map(|tokens| Tokens { when: self.both(tokens.when, when), ..tokens.clone() });
+        let all =
+            tokens.0.iter().map(|tokens| Tokens { when: self.both(tokens.when, when), ..tokens.clone() });
         Value::Ms(Arc::new(Multiset::collect(all.collect())))
     }
 
@@ -620,7 +629,9 @@ fn of_integers(operator: Operator, a: i64, b: i64) -> Option<Evaluated> {
             let is_below = a % b != 0 && (a < 0) != (b < 0);
             towards_zero - i64::from(is_below)
         })),
-        Operator::Mod => whole(a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })),
+        Operator::Mod => whole(
+            a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }),
+        ),
         Operator::Eq => Ok(Value::Bool(a == b)),
         Operator::Ne => Ok(Value::Bool(a != b)),
         Operator::Lt => Ok(Value::Bool(a < b)),

@@ -3,7 +3,9 @@
 //! Source: the Definition of Standard ML (revised, 1997) for the subset, and the operators of CPN Tools. Operators bind as
 //! `PRECEDENCE` says. Not in the subset: datatypes, structures, `while`, `local`, and `infix` declarations.
 
-use super::ast::{Clause, Declaration, Expr, ExprKind, Fun, Pattern, PatternKind, Places, Rule, TypeExpr, TypeKind};
+use super::ast::{
+    Clause, Declaration, Expr, ExprKind, Fun, Pattern, PatternKind, Places, Rule, TypeExpr, TypeKind,
+};
 use super::lexer::{Lexeme, lexemes};
 use crate::error::MlError;
 use crate::value::Value;
@@ -245,7 +247,8 @@ impl Parser {
                 return Err(MlError::new(at, format!("more than {LONGEST_ROW} operators in one row")));
             }
             self.take();
-            let right = self.deeper(|parser| parser.operation(if to_the_right { level } else { level + 1 }))?;
+            let right =
+                self.deeper(|parser| parser.operation(if to_the_right { level } else { level + 1 }))?;
             let (left_at, a, b) = (left.at, Box::new(left), Box::new(right));
             left = match operator {
                 "andalso" => Expr { kind: ExprKind::And(a, b), at: left_at },
@@ -395,8 +398,7 @@ impl Parser {
             all.push(self.expression()?);
         }
         self.word("end")?;
-        let body =
-            if all.len() == 1 { all.remove(0) } else { Expr { kind: ExprKind::Sequence(all), at } };
+        let body = if all.len() == 1 { all.remove(0) } else { Expr { kind: ExprKind::Sequence(all), at } };
         Ok(ExprKind::Let(declared, Box::new(body)))
     }
 
@@ -404,7 +406,10 @@ impl Parser {
     pub fn value_declaration(&mut self) -> Result<Declaration, MlError> {
         if self.takes_word("val") {
             if matches!(self.peek(), Lexeme::Word("rec")) {
-                return Err(MlError::new(self.at(), "`val rec` is not supported; declare the function with `fun`"));
+                return Err(MlError::new(
+                    self.at(),
+                    "`val rec` is not supported; declare the function with `fun`",
+                ));
             }
             let pattern = self.pattern()?;
             self.sign("=")?;
@@ -426,11 +431,17 @@ impl Parser {
         while self.takes_sign("|") {
             let (again, at) = self.name("the name of the function")?;
             if again != name {
-                return Err(MlError::new(at, format!("this clause is of `{again}`, the first one of `{name}`")));
+                return Err(MlError::new(
+                    at,
+                    format!("this clause is of `{again}`, the first one of `{name}`"),
+                ));
             }
             let clause = self.clause()?;
             if clause.parameters.len() != clauses[0].parameters.len() {
-                return Err(MlError::new(at, format!("the clauses of `{name}` have different numbers of parameters")));
+                return Err(MlError::new(
+                    at,
+                    format!("the clauses of `{name}` have different numbers of parameters"),
+                ));
             }
             clauses.push(clause);
         }

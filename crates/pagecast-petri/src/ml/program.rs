@@ -164,7 +164,9 @@ impl Program {
             ("list" | "ms" | "option" | "ref", 1) => Ok(Type::Con(name.into(), arguments)),
             // Multisets with time stamps have the same type as others.
             ("tms", 1) => Ok(Type::Con("ms".into(), arguments)),
-            ("list" | "ms" | "tms" | "option" | "ref", _) => Err(format!("the type `{name}` has one argument")),
+            ("list" | "ms" | "tms" | "option" | "ref", _) => {
+                Err(format!("the type `{name}` has one argument"))
+            }
             _ => match self.types.get(name) {
                 Some(of) if arguments.is_empty() => Ok(of.clone()),
                 Some(_) => Err(format!("the type `{name}` has no arguments")),
@@ -185,8 +187,9 @@ impl Program {
                     super::ast::TypeKind::Name(name, arguments) if arguments.is_empty() => self.colset(name),
                     _ => None,
                 };
-                let colset =
-                    colset.ok_or_else(|| MlError::new(of.at, "expected the name of a colour set that is declared above"))?;
+                let colset = colset.ok_or_else(|| {
+                    MlError::new(of.at, "expected the name of a colour set that is declared above")
+                })?;
                 self.variables.extend(names.iter().map(|(name, _)| (name.clone(), colset)));
                 Ok(())
             }
@@ -246,7 +249,12 @@ impl Program {
         }
     }
 
-    fn declare_value(&mut self, declaration: &Declaration, pattern: &Pattern, expr: &Expr) -> Result<(), MlError> {
+    fn declare_value(
+        &mut self,
+        declaration: &Declaration,
+        pattern: &Pattern,
+        expr: &Expr,
+    ) -> Result<(), MlError> {
         let mut checker = Checker::new(self);
         let names = checker.declare(declaration)?;
         checker.finish()?;
@@ -351,7 +359,11 @@ impl Program {
         let (kind, of) = match &declared.kind {
             ColsetKind::Unit(element) => {
                 if let Some(element) = element {
-                    constructors.push((element.clone(), Scheme::mono(Type::unit()), Meaning::Constant(Value::Unit)));
+                    constructors.push((
+                        element.clone(),
+                        Scheme::mono(Type::unit()),
+                        Meaning::Constant(Value::Unit),
+                    ));
                 }
                 (Kind::Unit(element.clone()), Type::unit())
             }
@@ -418,7 +430,11 @@ impl Program {
                         None => nominal.clone(),
                         Some(of) => Type::function(self.colsets[of].of.clone(), nominal.clone()),
                     });
-                    constructors.push((constructor.clone(), scheme, Meaning::Constructor(symbol, of.is_some())));
+                    constructors.push((
+                        constructor.clone(),
+                        scheme,
+                        Meaning::Constructor(symbol, of.is_some()),
+                    ));
                     all.push((symbol, of));
                 }
                 (Kind::Union(all), nominal)
@@ -438,7 +454,9 @@ impl Program {
                 let of = self.colsets[number].of.clone();
                 match self.value_of(elements, &Type::list(of.clone()))? {
                     Value::List(list) => (Kind::SubsetWith(number, list.as_slice().to_vec()), of),
-                    _ => return Err(MlError::new(elements.at, "expected a list of elements, as in `[1, 2]`")),
+                    _ => {
+                        return Err(MlError::new(elements.at, "expected a list of elements, as in `[1, 2]`"));
+                    }
                 }
             }
         };

@@ -134,7 +134,9 @@ impl Vars {
     /// The type with all known variables replaced.
     pub fn resolved(&self, of: &Type) -> Type {
         match self.head(of) {
-            Type::Con(name, arguments) => Type::Con(name, arguments.iter().map(|of| self.resolved(of)).collect()),
+            Type::Con(name, arguments) => {
+                Type::Con(name, arguments.iter().map(|of| self.resolved(of)).collect())
+            }
             Type::Tuple(parts) => Type::Tuple(parts.iter().map(|of| self.resolved(of)).collect()),
             Type::Record(labels, parts) => {
                 Type::Record(labels, parts.iter().map(|of| self.resolved(of)).collect())
@@ -307,8 +309,11 @@ fn shown(of: &Type, in_brackets: bool) -> String {
         Type::Con(name, parts) => format!("({}) {name}", join(parts)),
         Type::Tuple(parts) => bracketed(join(parts)),
         Type::Record(labels, parts) => {
-            let fields: Vec<_> =
-                labels.iter().zip(parts).map(|(label, of)| format!("{label}: {}", shown(of, false))).collect();
+            let fields: Vec<_> = labels
+                .iter()
+                .zip(parts)
+                .map(|(label, of)| format!("{label}: {}", shown(of, false)))
+                .collect();
             format!("{{{}}}", fields.join(", "))
         }
         Type::Fn(from, to) => bracketed(format!("{} -> {}", shown(from, true), shown(to, false))),

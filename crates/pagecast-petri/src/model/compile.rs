@@ -27,16 +27,22 @@ const NORMAL: i64 = 1000;
 /// `Inscription` for CPN ML that cannot be understood, `Net` for pages that do not fit each other.
 pub fn compile(net: &Net) -> Result<Model> {
     let mut program = Program::new(time_kind(net));
-    let mut volatile: Vec<String> = ["time", "!", "inc", "dec", "random"].map(str::to_owned).to_vec();
-    volatile.extend(["uniform", "discrete", "exponential", "erlang", "normal", "poisson", "bernoulli", "binomial"].map(str::to_owned));
+    let mut impure = Impure {
+        volatile: [&RANDOM[..], &["time", "ModelTime.time"]]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        random: RANDOM.map(str::to_owned).to_vec(),
+    };
     standard_priorities(&mut program);
     for text in &net.declarations {
-        declare(net, &mut program, &text.text, &mut volatile)?;
+        declare(net, &mut program, &text.text, &mut impure)?;
     }
     let flat = flatten(net)?;
     let many = |page: usize| flat.drawn.iter().filter(|drawn| drawn.page == page).count();
     let instances: Vec<usize> = (0..net.pages.len()).map(many).collect();
-    let mut compiler = Compiler { net, program: &program, volatile: &volatile, instances: &instances };
+    let mut compiler = Compiler { net, program: &program, impure: &impure, instances: &instances };
     let mut places = Vec::with_capacity(flat.places.len());
     for at in &flat.places {
         places.push(compiler.place(at)?);
@@ -70,7 +76,7 @@ fn standard_priorities(program: &mut Program) {
     }
 }
 
-fn declare(net: &Net, program: &mut Program, text: &str, volatile: &mut Vec<String>) -> Result<()> {
+fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) -> Result<()> {
     let place = || {
         let first = text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         let first: String = first.chars().take(60).collect();
@@ -78,14 +84,48 @@ fn declare(net: &Net, program: &mut Program, text: &str, volatile: &mut Vec<Stri
     };
     for declaration in declarations(text).map_err(|error| error.at(place(), text))? {
         program.declare(&declaration).map_err(|error| error.at(place(), text))?;
-        if let Declaration::Fun(functions) = &declaration
-            && free::declaration_names(&declaration).iter().any(|name| depends(name, volatile))
-        {
-            volatile.extend(functions.iter().map(|function| function.name.clone()));
+        if let Declaration::Fun(functions) = &declaration {
+            let used = free::declaration_names(&declaration);
+            for known in [&mut impure.volatile, &mut impure.random] {
+                if used.iter().any(|name| depends(name, known)) {
+                    known.extend(functions.iter().map(|function| function.name.clone()));
+                }
+            }
         }
     }
     Ok(())
 }
+
+/// Functions whose value is not that of their arguments alone.
+struct Impure {
+    /// Those that may change while the marking does not.
+    volatile: Vec<String>,
+    /// Those with random numbers or references.
+    random: Vec<String>,
+}
+
+/// The functions of the library with random numbers or references.
+const RANDOM: [&str; 19] = [
+    "!",
+    "inc",
+    "dec",
+    "ref",
+    "random",
+    "uniform",
+    "discrete",
+    "exponential",
+    "erlang",
+    "normal",
+    "gamma",
+    "beta",
+    "chisq",
+    "student",
+    "rayleigh",
+    "weibull",
+    "poisson",
+    "bernoulli",
+    "binomial",
+];
 
 fn depends(name: &str, volatile: &[String]) -> bool {
     name.ends_with(".ran") || volatile.iter().any(|known| known == name)
@@ -94,14 +134,18 @@ fn depends(name: &str, volatile: &[String]) -> bool {
 struct Compiler<'a> {
     net: &'a Net,
     program: &'a Program,
-    volatile: &'a [String],
+    impure: &'a Impure,
     instances: &'a [usize],
 }
 
 impl Compiler<'_> {
     fn name(&self, at: &FlatNode, name: &str) -> String {
         let page = &self.net.pages[at.page].name;
-        if self.instances[at.page] > 1 { format!("{page}'{name} {}", at.instance) } else { format!("{page}'{name}") }
+        if self.instances[at.page] > 1 {
+            format!("{page}'{name} {}", at.instance)
+        } else {
+            format!("{page}'{name}")
+        }
     }
 
     fn place(&self, at: &FlatNode) -> Result<Place> {
@@ -118,11 +162,12 @@ impl Compiler<'_> {
             Error::Net { place: place.clone(), message }
         })?;
         let of = &self.program.colsets[colset];
-        let initial = self.initial(&drawn.initial, colset).map_err(|error| {
-            error.at(place.inscription("initial marking"), &drawn.initial)
-        })?;
+        let initial = self
+            .initial(&drawn.initial, colset)
+            .map_err(|error| error.at(place.inscription("initial marking"), &drawn.initial))?;
         if !of.timed && is_stamped(&initial) {
-            let message = format!("the initial marking has time stamps, and the colour set {} is not timed", of.name);
+            let message =
+                format!("the initial marking has time stamps, and the colour set {} is not timed", of.name);
             return Err(Error::Net { place, message });
         }
         Ok(Place {
@@ -200,8 +245,8 @@ impl Compiler<'_> {
         self.check(&inscriptions, &variables, &place, places, drawn)?;
         let terms = Terms::of(self.program, &inscriptions);
         let is_early = terms.iter().any(|term| term.early.is_some());
-        let mut planned = plan(self.program, &inscriptions, terms, &variables, places)
-            .map_err(|(error, at)| match at {
+        let mut planned =
+            plan(self.program, &inscriptions, terms, &variables, places).map_err(|(error, at)| match at {
                 Some((place, text)) => error.at(place, &text),
                 None => Error::Net { place: place.clone(), message: error.message },
             })?;
@@ -211,10 +256,11 @@ impl Compiler<'_> {
         for (at, expr, at_arc, text) in &inscriptions.outputs {
             let of = &self.program.colsets[places[*at as usize].colset];
             let lists = matches!(&of.of, Type::Con(name, _) if &**name == "list");
-            let compiled =
-                output(&mut lowering, self.program, expr, lists).map_err(|error| error.at(at_arc.clone(), text))?;
+            let compiled = output(&mut lowering, self.program, expr, lists)
+                .map_err(|error| error.at(at_arc.clone(), text))?;
             if !of.timed && is_stamped(&compiled) {
-                let message = format!("it has a time stamp, and the colour set {} of its place is not timed", of.name);
+                let message =
+                    format!("it has a time stamp, and the colour set {} of its place is not timed", of.name);
                 return Err(Error::Net { place: at_arc.clone(), message });
             }
             outputs.push((*at, compiled));
@@ -252,7 +298,8 @@ impl Compiler<'_> {
             action,
             inhibitors,
             resets,
-            is_volatile: used.iter().any(|name| depends(name, self.volatile)),
+            is_volatile: used.iter().any(|name| depends(name, &self.impure.volatile)),
+            is_random: inscriptions.names().iter().any(|name| depends(name, &self.impure.random)),
             is_early,
             shares,
         })
@@ -466,4 +513,3 @@ fn variables_of(pattern: &Pattern) -> std::result::Result<Vec<String>, MlError> 
         _ => Err(MlError::new(pattern.at, "expected variables, as in `input (x, y);`")),
     }
 }
-

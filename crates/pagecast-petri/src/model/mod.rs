@@ -75,6 +75,8 @@ pub struct Transition {
     pub resets: Vec<u32>,
     /// True if whether it is enabled depends on more than its places: the time, a reference, a random number.
     pub is_volatile: bool,
+    /// True if an inscription draws a random number or uses a reference.
+    pub is_random: bool,
     /// True if it takes tokens before they are ready.
     pub is_early: bool,
     /// True if it may take several colours of one place.

@@ -9,7 +9,12 @@ use crate::ml::program::{Meaning, Program};
 use crate::value::Value;
 
 /// Compiles a checked inscription.
-pub fn output(lowering: &mut Lowering<'_>, program: &Program, expr: &Expr, lists_are_colours: bool) -> Result<Output, MlError> {
+pub fn output(
+    lowering: &mut Lowering<'_>,
+    program: &Program,
+    expr: &Expr,
+    lists_are_colours: bool,
+) -> Result<Output, MlError> {
     let compiler = Compiler { program, lists_are_colours };
     compiler.output(lowering, &with_delay_outside(expr.clone()))
 }
@@ -78,7 +83,12 @@ impl Compiler<'_> {
     }
 
     /// A row of sums is one sum.
-    fn terms(&self, lowering: &mut Lowering<'_>, expr: &Expr, found: &mut Vec<Output>) -> Result<(), MlError> {
+    fn terms(
+        &self,
+        lowering: &mut Lowering<'_>,
+        expr: &Expr,
+        found: &mut Vec<Output>,
+    ) -> Result<(), MlError> {
         let (mut rest, mut later) = (expr, Vec::new());
         while let ExprKind::Binary("++" | "+++", a, b) = &rest.kind {
             later.push(&**b);
@@ -101,7 +111,8 @@ impl Compiler<'_> {
                 Some(_) => true,
                 // Variables of the net hold colours, but a list may stand for a multiset.
                 None => {
-                    let colset = self.program.variables.get(name).map(|&colset| &self.program.colsets[colset]);
+                    let colset =
+                        self.program.variables.get(name).map(|&colset| &self.program.colsets[colset]);
                     self.lists_are_colours || !colset.is_some_and(|of| matches!(of.kind, Kind::List(..)))
                 }
             },
@@ -113,8 +124,10 @@ impl Compiler<'_> {
                 _ => false,
             },
             ExprKind::Binary(sign, ..) => {
-                matches!(*sign, "+" | "-" | "*" | "/" | "div" | "mod" | "^" | "=" | "<>" | "<" | ">" | "<=" | ">=")
-                    || matches!(*sign, "::" | "^^") && self.lists_are_colours
+                matches!(
+                    *sign,
+                    "+" | "-" | "*" | "/" | "div" | "mod" | "^" | "=" | "<>" | "<" | ">" | "<=" | ">="
+                ) || matches!(*sign, "::" | "^^") && self.lists_are_colours
             }
             ExprKind::And(..) | ExprKind::Or(..) => true,
             ExprKind::Typed(of, _) => self.is_colour(of),

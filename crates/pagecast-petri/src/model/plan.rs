@@ -43,9 +43,10 @@ impl Inscriptions {
         let outputs = self.outputs.iter().map(|arc| &arc.1);
         let all = inputs.chain(&self.guard).chain(outputs).chain(&self.delay);
         let mut names: Vec<String> = Vec::new();
-        let segment = self.action.iter().flat_map(|segment| {
-            segment.outputs.iter().cloned().chain(free::names(&segment.action))
-        });
+        let segment = self
+            .action
+            .iter()
+            .flat_map(|segment| segment.outputs.iter().cloned().chain(free::names(&segment.action)));
         for name in all.flat_map(free::names).chain(segment) {
             if !names.contains(&name) {
                 names.push(name);
@@ -145,7 +146,12 @@ fn constructor<'p>(program: &'p Program, function: &Expr) -> Option<&'p Meaning>
 }
 
 fn numbers(names: &[String], variables: &[Variable]) -> Vec<usize> {
-    variables.iter().enumerate().filter(|(_, of)| names.contains(&of.name)).map(|(number, _)| number).collect()
+    variables
+        .iter()
+        .enumerate()
+        .filter(|(_, of)| names.contains(&of.name))
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// The steps of a search.
@@ -224,7 +230,8 @@ impl Planner<'_> {
     /// Adds the conditions whose variables are bound, and binds what a condition gives a value.
     fn settle_guards(&mut self) -> Result<(), Failure> {
         loop {
-            let ready = self.guards.iter().position(|guard| self.is_bound(guard) || self.defines(guard).is_some());
+            let ready =
+                self.guards.iter().position(|guard| self.is_bound(guard) || self.defines(guard).is_some());
             let Some(at) = ready else { return Ok(()) };
             let guard = self.guards.remove(at);
             let failed = |error: MlError| (error, None);
@@ -288,7 +295,9 @@ impl Planner<'_> {
             ExprKind::Tuple(all) | ExprKind::List(all) => {
                 all.iter().for_each(|inner| self.pattern_variables(inner, found));
             }
-            ExprKind::Record(fields) => fields.iter().for_each(|(_, inner)| self.pattern_variables(inner, found)),
+            ExprKind::Record(fields) => {
+                fields.iter().for_each(|(_, inner)| self.pattern_variables(inner, found))
+            }
             ExprKind::Binary("::", a, b) => {
                 self.pattern_variables(a, found);
                 self.pattern_variables(b, found);
@@ -390,7 +399,9 @@ impl Planner<'_> {
                 Some(Meaning::Constructor(symbol, _)) => {
                     Match::Apply(*symbol, Box::new(self.pattern(argument, checks)?))
                 }
-                Some(Meaning::Index(symbol)) => Match::Index(*symbol, Box::new(self.pattern(argument, checks)?)),
+                Some(Meaning::Index(symbol)) => {
+                    Match::Index(*symbol, Box::new(self.pattern(argument, checks)?))
+                }
                 _ => self.computed(expr, checks)?,
             },
             _ => self.computed(expr, checks)?,
@@ -458,4 +469,3 @@ impl Planner<'_> {
         }
     }
 }
-

@@ -17,7 +17,11 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(Value::list(list(a, 0)?.as_slice().iter().rev().cloned().collect()))
     }),
     (&["List.last"], "'a list -> 'a", |_, a| {
-        list(a, 0)?.as_slice().last().cloned().ok_or_else(|| Fault::new(exceptions::EMPTY, "an empty list has no last item"))
+        list(a, 0)?
+            .as_slice()
+            .last()
+            .cloned()
+            .ok_or_else(|| Fault::new(exceptions::EMPTY, "an empty list has no last item"))
     }),
     (&["nth", "List.nth"], "'a list * int -> 'a", |_, a| {
         let (list, at) = (list(a, 0)?, int(&a[1]));
@@ -183,7 +187,9 @@ fn list(arguments: &mut [Value], at: usize) -> Evaluated<List> {
 }
 
 fn first(list: &List) -> Evaluated<&Value> {
-    list.as_slice().first().ok_or_else(|| Fault::new(exceptions::EMPTY, "an empty list has no head and no tail"))
+    list.as_slice()
+        .first()
+        .ok_or_else(|| Fault::new(exceptions::EMPTY, "an empty list has no head and no tail"))
 }
 
 fn beyond(list: &List, at: i64) -> Box<Fault> {

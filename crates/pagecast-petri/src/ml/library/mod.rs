@@ -25,8 +25,23 @@ pub mod exceptions {
 
     /// Constructors and exceptions, by number.
     pub const NAMES: [&str; 17] = [
-        "NONE", "SOME", "LESS", "EQUAL", "GREATER", "Empty", "Subscript", "Div", "Overflow", "Match", "Bind",
-        "Chr", "Size", "Domain", "Option", "Subtract", "Fail",
+        "NONE",
+        "SOME",
+        "LESS",
+        "EQUAL",
+        "GREATER",
+        "Empty",
+        "Subscript",
+        "Div",
+        "Overflow",
+        "Match",
+        "Bind",
+        "Chr",
+        "Size",
+        "Domain",
+        "Option",
+        "Subtract",
+        "Fail",
     ];
     /// `NONE`.
     pub const NONE: Symbol = Symbol(0);
@@ -237,4 +252,3 @@ fn order(of: std::cmp::Ordering) -> Value {
         std::cmp::Ordering::Greater => exceptions::GREATER,
     })
 }
-

@@ -13,7 +13,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["ms_to_list"], "'a ms -> 'a list", |_, a| Ok(Value::List(list_of(taken(a, 0))?))),
     (&["list_to_ms"], "'a list -> 'a ms", |_, a| {
         let list = list_of(taken(a, 0))?;
-        let tokens = list.as_slice().iter().map(|value| Tokens { value: value.clone(), when: When::NOW, count: 1 });
+        let tokens =
+            list.as_slice().iter().map(|value| Tokens { value: value.clone(), when: When::NOW, count: 1 });
         Ok(Value::Ms(Multiset::collect(tokens.collect()).into()))
     }),
     (&["ext_ms"], "('a -> 'b ms) -> 'a ms -> 'b ms", |machine, a| {

@@ -27,7 +27,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["Int.compare", "IntInf.compare"], "int * int -> order", |_, a| Ok(order(int(&a[0]).cmp(&int(&a[1]))))),
     // All integers have 64 bits here.
     (
-        &["IntInf.fromInt", "IntInf.toInt", "Int.toInt", "Int.fromInt", "Int.toLarge", "Int.fromLarge", "IntInf.toLarge"],
+        &[
+            "IntInf.fromInt",
+            "IntInf.toInt",
+            "Int.toInt",
+            "Int.fromInt",
+            "Int.toLarge",
+            "Int.fromLarge",
+            "IntInf.toLarge",
+        ],
         "int -> int",
         |_, a| Ok(taken(a, 0)),
     ),
@@ -74,7 +82,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["inc"], "int ref -> unit", |machine, a| add(machine, &a[0], 1)),
     (&["dec"], "int ref -> unit", |machine, a| add(machine, &a[0], -1)),
     (&["ignore"], "'a -> unit", |_, _| Ok(Value::Unit)),
-    (&["time"], "unit -> time", |machine, _| Ok(machine.time())),
+    (&["ModelTime.toString"], "time -> string", |machine, a| Ok(Value::str(&machine.program.shown(&a[0])))),
+    (&["time", "ModelTime.time"], "unit -> time", |machine, _| Ok(machine.time())),
 ];
 
 impl Machine<'_> {

@@ -12,7 +12,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     }),
     (&["discrete"], "int * int -> int", |machine, a| {
         let (low, high) = (int(&a[0]), int(&a[1]));
-        within(low <= high && high.checked_sub(low).is_some_and(|size| size < i64::MAX), "discrete(a, b) wants a <= b")?;
+        within(
+            low <= high && high.checked_sub(low).is_some_and(|size| size < i64::MAX),
+            "discrete(a, b) wants a <= b",
+        )?;
         Ok(Value::Int(low + machine.state.draws.below((high - low) as u64 + 1) as i64))
     }),
     (&["exponential"], "real -> real", |machine, a| {
@@ -20,7 +23,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(Value::Real(machine.state.draws.exponential(real(&a[0]))))
     }),
     (&["erlang"], "int * real -> real", |machine, a| {
-        within(int(&a[0]) > 0 && int(&a[0]) <= 1_000_000 && real(&a[1]) > 0.0, "erlang(n, r) wants n from 1 to 10^6 and r > 0")?;
+        within(
+            int(&a[0]) > 0 && int(&a[0]) <= 1_000_000 && real(&a[1]) > 0.0,
+            "erlang(n, r) wants n from 1 to 10^6 and r > 0",
+        )?;
         Ok(Value::Real(machine.state.draws.erlang(int(&a[0]) as u64, real(&a[1]))))
     }),
     (&["normal"], "real * real -> real", |machine, a| {

@@ -103,7 +103,12 @@ fn joined(list: Value, between: &str) -> Evaluated {
 
 fn part(of: &str, start: i64, length: Option<i64>) -> Evaluated {
     let characters: Vec<char> = of.chars().collect();
-    let wrong = || Fault::new(exceptions::SUBSCRIPT, format!("a string of {} characters has none there", of.chars().count()));
+    let wrong = || {
+        Fault::new(
+            exceptions::SUBSCRIPT,
+            format!("a string of {} characters has none there", of.chars().count()),
+        )
+    };
     let start = usize::try_from(start).map_err(|_| wrong())?;
     let end = match length {
         None => characters.len(),
