@@ -13,7 +13,7 @@ Examples
 >>> net.arc(send, source, "n + 1")
 >>> run = net.run(seed=1)
 >>> run.ended, run.time, run.marking["Page'Sink"]
-('dead', 15, "1`1@5++1`2@10++1`3@15")
+('dead', 15, '1`1@5++1`2@10++1`3@15')
 """
 
 from pagecast.petri.build import Node

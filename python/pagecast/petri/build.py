@@ -1,4 +1,4 @@
-"""The drawing of a net that is built in Python: pages, nodes and arcs, placed by themselves where nobody says where."""
+"""The drawing of a net that is built in Python: pages, nodes and arcs."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -200,8 +200,8 @@ class Net:
         Returns
         -------
         list of dict
-            Each has `name`, `prime` (at the top), `places`, `transitions` and `arcs`; an arc names its ends by their
-            numbers in these lists.
+            Each has `name`, `prime` (at the top), `places`, `transitions` and `arcs`; an arc names its
+            ends by their numbers in these lists.
         """
         return self._made().pages()
 

@@ -59,7 +59,8 @@ class Run:
         Parameters
         ----------
         place : str
-            ``Page'Place``, or the name alone where one place has it; the instance of the page follows if there are several.
+            ``Page'Place``, or the name alone where one place has it. The instance follows if a page
+            has several.
 
         Returns
         -------

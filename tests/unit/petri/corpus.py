@@ -1,8 +1,9 @@
 """Small nets of ours: one for each rule of the semantics, and some classics.
 
-A net is a few lines: declarations as they are; ``page NAME``; ``NAME : COLSET = MARKING`` for a place, with ``{in}``, ``{out}``,
-``{in/out}`` or ``{fusion NAME}`` in front of the equals sign; ``trans NAME`` with ``guard``, ``delay``, ``priority``, ``code`` and
-``page`` after bars; and ``PLACE -> TRANSITION : INSCRIPTION``, ``<->`` for both ways, ``-o`` for an inhibitor arc, ``-r`` for a reset arc.
+A net is a few lines: declarations as they are; ``page NAME``; ``NAME : COLSET = MARKING`` for a place, with
+``{in}``, ``{out}``, ``{in/out}`` or ``{fusion NAME}`` in front of the equals sign; ``trans NAME`` with
+``guard``, ``delay``, ``priority``, ``code`` and ``page`` after bars; and ``PLACE -> TRANSITION :
+INSCRIPTION``, ``<->`` for both ways, ``-o`` for an inhibitor arc, ``-r`` for a reset arc.
 """
 
 import re
@@ -30,14 +31,14 @@ def built(name, text):
                 subpages.append((page, first, options["page"]))
             else:
                 nodes[page, first] = net.transition(first, page=page, **options)
+        elif match := ARC.match(line):
+            arcs.append((page, *match.groups()))
         elif match := PLACE.match(line):
             place, colset, option, initial = match.groups()
             more = {}
             if option:
                 more = {"fusion": option.split()[1]} if option.startswith("fusion") else {"port": option}
             nodes[page, place] = net.place(place, colset, initial or "", page=page, **more)
-        elif match := ARC.match(line):
-            arcs.append((page, *match.groups()))
         else:
             raise AssertionError(line)
     for page, name, which in subpages:
@@ -71,14 +72,16 @@ var s, t : STRING;
 """
 
 NETS = {
-    "one step": BASIC + """
+    "one step": BASIC
+    + """
         A : UNIT = 3`()
         B : UNIT
         trans T
         A -> T : ()
         T -> B : ()
     """,
-    "choice": BASIC + """
+    "choice": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 2`3
         B : INT
         C : INT
@@ -89,7 +92,8 @@ NETS = {
         A -> Right : n
         Right -> C : n * 10
     """,
-    "circle": BASIC + """
+    "circle": BASIC
+    + """
         A : INT = 1`0
         trans Up | guard n < 5
         trans Down | guard n > 0
@@ -98,14 +102,16 @@ NETS = {
         A -> Down : n
         Down -> A : n - 1
     """,
-    "coefficients": BASIC + """
+    "coefficients": BASIC
+    + """
         A : INT = 4`1 ++ 3`2
         B : INT
         trans Two
         A -> Two : 2`n
         Two -> B : 3`(n + 1)
     """,
-    "a coefficient that is bound": BASIC + """
+    "a coefficient that is bound": BASIC
+    + """
         A : INT = 5`7
         Sizes : INT = 1`2 ++ 1`3
         B : INT
@@ -114,14 +120,16 @@ NETS = {
         A -> T : 2`n ++ 1`7
         T -> B : k`n
     """,
-    "two terms": BASIC + """
+    "two terms": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 2`3
         B : INT
         trans Pair
         A -> Pair : 1`n ++ 1`m
         Pair -> B : n + m
     """,
-    "the same variable twice": BASIC + """
+    "the same variable twice": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 1`3
         B : INT = 1`2 ++ 1`3 ++ 1`4
         C : INT
@@ -130,14 +138,16 @@ NETS = {
         B -> Join : n
         Join -> C : n
     """,
-    "the same variable twice on one arc": BASIC + """
+    "the same variable twice on one arc": BASIC
+    + """
         A : INT = 3`1 ++ 1`2
         C : INT
         trans Join
         A -> Join : 1`n ++ 1`n
         Join -> C : n
     """,
-    "both ways": BASIC + """
+    "both ways": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         trans Read
@@ -146,7 +156,8 @@ NETS = {
         Stop -> Read : ()
         Read -> B : n
     """,
-    "inhibitor": BASIC + """
+    "inhibitor": BASIC
+    + """
         A : UNIT = 2`()
         B : UNIT
         C : UNIT = 1`()
@@ -159,7 +170,8 @@ NETS = {
         A -o Then
         Then -> D : ()
     """,
-    "reset": BASIC + """
+    "reset": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 1`3
         Go : UNIT = 1`()
         B : INT
@@ -170,7 +182,8 @@ NETS = {
         Go -> Clear : ()
         B -r Clear
     """,
-    "reset and put back": BASIC + """
+    "reset and put back": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         Go : UNIT = 2`()
         trans Clear
@@ -178,7 +191,8 @@ NETS = {
         A -r Clear
         Clear -> A : 7
     """,
-    "priority": BASIC + """
+    "priority": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         C : INT
@@ -192,21 +206,24 @@ NETS = {
         C -> Late : n
         Late -> B : n
     """,
-    "guard that binds": BASIC + """
+    "guard that binds": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         trans T | guard m = n * n + 1
         A -> T : n
         T -> B : m
     """,
-    "guard of a list": BASIC + """
+    "guard of a list": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 1`3 ++ 1`4
         B : INT
         trans T | guard [n > 1, n < 4]
         A -> T : n
         T -> B : n
     """,
-    "guard that finds the token": BASIC + """
+    "guard that finds the token": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 1`5
         B : INT = 1`1 ++ 1`4 ++ 1`25
         C : INT
@@ -224,7 +241,8 @@ NETS = {
         A -> T : 1
         T -> B : x
     """,
-    "free truth value": BASIC + """
+    "free truth value": BASIC
+    + """
         A : INT = 1`5
         B : BOOL
         C : INT
@@ -233,7 +251,8 @@ NETS = {
         T -> B : b
         T -> C : if b then 1`n else empty
     """,
-    "expression on an input arc": BASIC + """
+    "expression on an input arc": BASIC
+    + """
         A : INT = 1`1 ++ 1`2 ++ 1`3
         B : INT = 2`1 ++ 2`2 ++ 1`4
         C : INT
@@ -252,7 +271,8 @@ NETS = {
         A -> T : (n, n + 1)
         T -> B : n
     """,
-    "function": BASIC + """
+    "function": BASIC
+    + """
         fun double x = 2 * x
         fun few 0 = empty | few k = 1`k ++ few (k - 1);
         A : INT = 1`1 ++ 1`3
@@ -261,7 +281,8 @@ NETS = {
         A -> T : n
         T -> B : few (double n)
     """,
-    "let and case": BASIC + """
+    "let and case": BASIC
+    + """
         fun kind k = case k mod 3 of 0 => "none" | 1 => "one" | _ => "more";
         A : INT = 1`3 ++ 1`4 ++ 1`5
         B : STRING
@@ -269,7 +290,8 @@ NETS = {
         A -> T : n
         T -> B : let val x = kind n val y = "<" ^ x in y ^ ">" end
     """,
-    "strings": BASIC + """
+    "strings": BASIC
+    + """
         A : STRING = 1`"a" ++ 1`"b"
         B : STRING
         trans Join | guard s < t
@@ -477,14 +499,16 @@ NETS = {
         A -> T : n
         T -> B : n
     """,
-    "code segment": BASIC + """
+    "code segment": BASIC
+    + """
         A : INT = 1`3 ++ 1`4
         B : INT
         trans T | code input (n); output (m); action n * n + 1
         A -> T : n
         T -> B : m
     """,
-    "code segment with two outputs": BASIC + """
+    "code segment with two outputs": BASIC
+    + """
         A : INT = 1`3 ++ 1`4
         B : INT
         C : STRING
@@ -493,7 +517,8 @@ NETS = {
         T -> B : m
         T -> C : s
     """,
-    "multisets in declarations": BASIC + """
+    "multisets in declarations": BASIC
+    + """
         val start = 2`1 ++ 1`2;
         A : INT = start ++ 1`2
         B : INT
@@ -501,7 +526,8 @@ NETS = {
         A -> T : n
         T -> B : n
     """,
-    "fusion": BASIC + """
+    "fusion": BASIC
+    + """
         A : INT {fusion F} = 1`1 ++ 1`2
         B : INT
         trans T
@@ -514,7 +540,8 @@ NETS = {
         A again -> U : n
         U -> C : n
     """,
-    "ports": BASIC + """
+    "ports": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         trans Work | page Sub in=A out=B
@@ -529,7 +556,8 @@ NETS = {
         mid -> End : n
         End -> out : n + 1
     """,
-    "two instances of a page": BASIC + """
+    "two instances of a page": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         C : INT
@@ -544,7 +572,8 @@ NETS = {
         busy <-> Move : ()
         Move -> out : n
     """,
-    "pages in pages": BASIC + """
+    "pages in pages": BASIC
+    + """
         A : INT = 1`1
         B : INT
         trans Outer | page Middle in=A out=B
@@ -561,7 +590,8 @@ NETS = {
         in -> Step : n
         Step -> out : n + 1
     """,
-    "fusion in an instance": BASIC + """
+    "fusion in an instance": BASIC
+    + """
         A : INT = 1`1 ++ 1`2
         B : INT
         trans First | page Sub in=A out=B
@@ -607,7 +637,8 @@ NETS = {
         trans U
         B -> U : n
         C -> U : n
-        U -> A : n + 10
+        U -> D : n + 10
+        D : INT
     """,
     "stamps in the initial marking": """
         colset INT = int timed;
@@ -716,7 +747,8 @@ NETS = {
         Queue -> Enter : q
         Enter -> Queue : i :: q
     """,
-    "mutual recursion": BASIC + """
+    "mutual recursion": BASIC
+    + """
         fun even 0 = true | even k = odd (k - 1) and odd 0 = false | odd k = even (k - 1);
         A : INT = 1`4 ++ 1`7
         B : BOOL
@@ -724,7 +756,8 @@ NETS = {
         A -> T : n
         T -> B : even n
     """,
-    "options": BASIC + """
+    "options": BASIC
+    + """
         fun found k = List.find (fn x => x > k) [1, 4, 9];
         fun shown NONE = 0 | shown (SOME x) = x;
         A : INT = 1`2 ++ 1`10
@@ -733,14 +766,16 @@ NETS = {
         A -> T : n
         T -> B : shown (found n)
     """,
-    "rounding of div and mod": BASIC + """
+    "rounding of div and mod": BASIC
+    + """
         A : INT = 1`7 ++ 1`(~7)
         B : INT
         trans T
         A -> T : n
         T -> B : 1`(n div 2) ++ 1`(n mod 2) ++ 1`(n div ~2) ++ 1`(n mod ~2)
     """,
-    "producer and consumer": BASIC + """
+    "producer and consumer": BASIC
+    + """
         val slots = 2;
         Ready : INT = 1`1
         Buffer : INT

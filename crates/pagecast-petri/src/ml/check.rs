@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::ast::{
     Clause, Declaration, Expr, ExprKind, Fun, Pattern, PatternKind, Places, Rule, TypeExpr, TypeKind,
 };
+use super::code::Callee;
 use super::program::{Meaning, Program};
 use super::types::{Class, Scheme, Type, Vars};
 use crate::error::MlError;
@@ -67,7 +68,7 @@ impl<'p> Checker<'p> {
     }
 
     fn mismatch(&self, at: usize, wanted: &Type, found: &Type) -> MlError {
-        let (wanted, found) = (self.vars.shown(wanted), self.vars.shown(found));
+        let (wanted, found) = self.vars.shown_both(wanted, found);
         MlError::new(at, format!("expected {wanted}, found {found}"))
     }
 
@@ -90,9 +91,24 @@ impl<'p> Checker<'p> {
             self.check_multiset(then, colour)?;
             return self.check_multiset(otherwise, colour);
         }
+        match &expr.kind {
+            ExprKind::Binary("++" | "+++", a, b) => {
+                self.check_multiset(a, colour)?;
+                return self.check_multiset(b, colour);
+            }
+            ExprKind::Binary("@+" | "@++" | "@", of, time) => {
+                self.check_multiset(of, colour)?;
+                let number = self.vars.fresh(Class::Number);
+                return self.check(time, &number);
+            }
+            _ => {}
+        }
         let found = self.infer(expr)?;
         let wanted = if self.is_multiset(&found, colour) { Type::ms(colour.clone()) } else { colour.clone() };
-        self.expect(expr.at, &wanted, &found)
+        self.vars.lists_fit = true;
+        let fits = self.expect(expr.at, &wanted, &found);
+        self.vars.lists_fit = false;
+        fits
     }
 
     fn is_multiset(&self, found: &Type, colour: &Type) -> bool {
@@ -199,7 +215,11 @@ impl<'p> Checker<'p> {
         let of = self.infer(function)?;
         match self.vars.head(&of) {
             Type::Fn(from, to) => {
-                self.check(argument, &from)?;
+                let found = self.infer(argument)?;
+                self.vars.lists_fit = self.is_library(function);
+                let fits = self.expect(argument.at, &from, &found);
+                self.vars.lists_fit = false;
+                fits?;
                 self.look_again()?;
                 Ok(*to)
             }
@@ -212,6 +232,20 @@ impl<'p> Checker<'p> {
                 let found = self.vars.shown(&other);
                 Err(MlError::new(function.at, format!("this is a value of type {found}, and no function")))
             }
+        }
+    }
+
+    /// True for a function of the library, perhaps with some of its arguments.
+    fn is_library(&self, function: &Expr) -> bool {
+        match &function.kind {
+            ExprKind::Apply(of, _) => self.is_library(of),
+            ExprKind::Name(name) if !self.locals.iter().any(|(known, _)| known == name) => {
+                self.program.global(name).is_some_and(|global| match &global.meaning {
+                    Meaning::Value(Value::Fn(function)) => matches!(function.callee, Callee::Builtin(_)),
+                    _ => false,
+                })
+            }
+            _ => false,
         }
     }
 

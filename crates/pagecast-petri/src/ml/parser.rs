@@ -8,6 +8,7 @@ use super::ast::{
 };
 use super::lexer::{Lexeme, lexemes};
 use crate::error::MlError;
+use crate::stack::is_nearly_full;
 use crate::value::Value;
 
 /// How deep expressions, patterns and types may be nested.
@@ -157,8 +158,8 @@ impl Parser {
     }
 
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T, MlError>) -> Result<T, MlError> {
-        if self.depth == DEEPEST {
-            return Err(MlError::new(self.at(), format!("nested deeper than {DEEPEST} levels")));
+        if self.depth == DEEPEST || is_nearly_full(self.depth) {
+            return Err(MlError::new(self.at(), format!("nested deeper than {} levels", self.depth)));
         }
         self.depth += 1;
         let found = parse(self);

@@ -558,7 +558,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     let mut all: Vec<_> = known.map(|known| (distance(name, known), known)).collect();
     all.sort_unstable();
     let &(differs, near) = all.first()?;
-    (differs > 0 && differs <= name.chars().count().div_ceil(3)).then_some(near)
+    (differs > 0 && differs <= name.chars().count() / 3).then_some(near)
 }
 
 /// How many characters have to be inserted, removed or replaced (Levenshtein).

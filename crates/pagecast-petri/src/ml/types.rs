@@ -1,6 +1,6 @@
 //! Represents the types of CPN ML, and makes them equal: Hindley-Milner with classes for overloaded operators.
 //!
-//! `'a ms` and `'a list` fit each other, as in CPN Tools, where a multiset is a list.
+//! `'a ms` and `'a list` fit each other where a function of the library is called: in CPN Tools a multiset is a list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -110,6 +110,8 @@ pub struct Vars {
     all: Vec<Var>,
     /// How deep inside `let` and `fun` the check is: variables made deeper may be generalised.
     pub level: u32,
+    /// True while a list may stand for a multiset, and the other way round.
+    pub lists_fit: bool,
 }
 
 impl Vars {
@@ -153,7 +155,9 @@ impl Vars {
             (Type::Var(var), of) | (of, Type::Var(var)) => self.link(var, of),
             (Type::Con(a, x), Type::Con(b, y)) => {
                 let fit = |a: &str, b: &str| a == "ms" && b == "list";
-                (a == b || fit(&a, &b) || fit(&b, &a)) && x.len() == y.len() && self.unify_all(&x, &y)
+                (a == b || self.lists_fit && (fit(&a, &b) || fit(&b, &a)))
+                    && x.len() == y.len()
+                    && self.unify_all(&x, &y)
             }
             (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len() && self.unify_all(&a, &b),
             (Type::Record(a, x), Type::Record(b, y)) => a == b && self.unify_all(&x, &y),
@@ -261,7 +265,13 @@ impl Vars {
 
     /// The type as it is written.
     pub fn shown(&self, of: &Type) -> String {
-        shown(&self.resolved(of), false)
+        shown(&self.resolved(of), &mut Vec::new(), false)
+    }
+
+    /// Two types as they are written, with the same letters for the same variables.
+    pub fn shown_both(&self, a: &Type, b: &Type) -> (String, String) {
+        let mut letters = Vec::new();
+        (shown(&self.resolved(a), &mut letters, false), shown(&self.resolved(b), &mut letters, false))
     }
 }
 
@@ -296,26 +306,30 @@ fn narrower(a: Class, b: Class) -> Option<Class> {
     }
 }
 
-fn shown(of: &Type, in_brackets: bool) -> String {
-    let join = |parts: &[Type]| parts.iter().map(|part| shown(part, true)).collect::<Vec<_>>().join(" * ");
+fn shown(of: &Type, letters: &mut Vec<u32>, in_brackets: bool) -> String {
     let bracketed = |text: String| if in_brackets { format!("({text})") } else { text };
     match of {
         Type::Var(var) => {
-            let letter = char::from(b'a' + (var % 26) as u8);
-            format!("'{letter}")
+            let at = letters.iter().position(|known| known == var).unwrap_or_else(|| {
+                letters.push(*var);
+                letters.len() - 1
+            });
+            format!("'{}", char::from(b'a' + (at % 26) as u8))
         }
         Type::Con(name, parts) if parts.is_empty() => name.to_string(),
-        Type::Con(name, parts) if parts.len() == 1 => format!("{} {name}", shown(&parts[0], true)),
-        Type::Con(name, parts) => format!("({}) {name}", join(parts)),
-        Type::Tuple(parts) => bracketed(join(parts)),
-        Type::Record(labels, parts) => {
-            let fields: Vec<_> = labels
-                .iter()
-                .zip(parts)
-                .map(|(label, of)| format!("{label}: {}", shown(of, false)))
-                .collect();
-            format!("{{{}}}", fields.join(", "))
+        Type::Con(name, parts) => format!("{} {name}", shown(&parts[0], letters, true)),
+        Type::Tuple(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| shown(part, letters, true)).collect();
+            bracketed(parts.join(" * "))
         }
-        Type::Fn(from, to) => bracketed(format!("{} -> {}", shown(from, true), shown(to, false))),
+        Type::Record(labels, parts) => {
+            let fields =
+                labels.iter().zip(parts).map(|(label, of)| format!("{label}: {}", shown(of, letters, false)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+        Type::Fn(from, to) => {
+            let from = shown(from, letters, true);
+            bracketed(format!("{from} -> {}", shown(to, letters, false)))
+        }
     }
 }

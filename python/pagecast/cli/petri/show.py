@@ -23,7 +23,10 @@ def command(net: Path, values: tuple[str, ...]) -> None:
     for page in of.pages():
         click.echo(f"page {page['name']}" + ("" if page["prime"] else " (stands for a transition)"))
         for place in page["places"]:
-            more = [place["initial"] and f"initially {place['initial']}", place["port"] and f"port {place['port']}"]
+            more = [
+                place["initial"] and f"initially {place['initial']}",
+                place["port"] and f"port {place['port']}",
+            ]
             more.append(place["fusion"] and f"fusion set {place['fusion']}")
             click.echo(_line("place", place["name"], f": {place['colset']}", more))
         for number, transition in enumerate(page["transitions"]):

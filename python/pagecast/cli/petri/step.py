@@ -21,8 +21,8 @@ _SHOWN = 50
 def command(net: Path, values: tuple[str, ...], seed: int) -> None:
     """Step through NET.cpn: shows what is enabled, and asks what shall occur.
 
-    An answer is a number of the list, `r N` for N random occurrences, `m` for the marking, or `q`. Answers are
-    read from stdin, a line each.
+    An answer is a number of the list, `r N` for N random occurrences, `m` for the marking, or `q`.
+    Answers are read from stdin, a line each.
 
     \b
     Examples:

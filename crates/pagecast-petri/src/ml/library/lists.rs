@@ -58,7 +58,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         }
         Ok(Value::Unit)
     }),
-    (&["List.filter"], "('a -> bool) -> 'a list -> 'a list", |machine, a| {
+    (&["List.filter", "filter"], "('a -> bool) -> 'a list -> 'a list", |machine, a| {
         let (list, function) = (list(a, 1)?, taken(a, 0));
         Ok(Value::list(parted(machine, &function, &list)?.0))
     }),
