@@ -30,9 +30,7 @@ def command(net: Path, values: tuple[str, ...], as_json: bool) -> None:
         found = {"places": places, "transitions": transitions, "pages": pages, "values": of.values}
         click.echo(json.dumps({"schema_version": 1, "net": str(net), **found}, ensure_ascii=False))
         return
-    click.echo(
-        f"{shown(net)}: fine. {counted(places, 'place')} and {counted(transitions, 'transition')} on "
-        f"{counted(pages, 'page')}."
-    )
+    nodes = f"{counted(range(places), 'place')} and {counted(range(transitions), 'transition')}"
+    click.echo(f"{shown(net)}: fine. {nodes} on {counted(range(pages), 'page')}.")
     for name, value in of.values.items():
         click.echo(f"  val {name} = {value}")

@@ -10,7 +10,10 @@ from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.petri import Net, load
 
-__all__ = ["loaded", "net", "values"]
+__all__ = ["cut", "loaded", "net", "values"]
+
+_LONGEST = 200
+"""Characters of a marking in a table."""
 
 net: Callable[[Any], Any] = click.argument("net", metavar="NET.cpn", type=options.FileName())
 """The file of a net."""
@@ -47,3 +50,17 @@ def loaded(path: Path, values: tuple[str, ...]) -> Net:
         found[name.strip()] = value.strip()
     of = load(path)
     return of.with_values(**found) if found else of
+
+
+def cut(text: str) -> str:
+    """Cut a marking for a table.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

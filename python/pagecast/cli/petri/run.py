@@ -10,6 +10,7 @@ from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.petri import common
 from pagecast.petri import Run
+from pagecast.report.document import Table
 
 __all__ = ["command"]
 
@@ -81,32 +82,33 @@ def _as_dict(net: Path, seed: int, run: Run) -> dict[str, Any]:
 
 
 def _show(net: Path, run: Run, log: int) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from pagecast.cli.summary import new_console
     from pagecast.report.terminal import print_table
 
     console = new_console()
-    if log:
-        table = Table("step", "time", "transition", "binding", title="Occurrences")
-        occurrences = run.occurrences
-        rows = zip(*(occurrences[name] for name in ("time", "transition", "binding")), strict=True)
-        for step, (time, transition, binding) in enumerate(rows, 1):
-            text = ", ".join(f"{name}={value}" for name, value in binding.items())
-            table.add_row(str(step), str(time), Text(transition), Text(text))
+    for table in (*([_occurrences(run)] if log else []), _transitions(run), _marking(run)):
         print_table(table, console)
-    table = Table("transition", "occurrences", title="Transitions")
-    table.columns[1].justify = "right"
-    for name, count in zip(run.transitions["transition"], run.transitions["occurrences"], strict=True):
-        table.add_row(Text(name), f"{count:,}")
-    print_table(table, console)
-    table = Table("place", "tokens", "marking", title="Marking at the end")
-    table.columns[1].justify = "right"
-    places = run.places
-    for name, count, text in zip(places["place"], places["tokens"], places["marking"], strict=True):
-        table.add_row(Text(name), f"{count:,}", Text(text if len(text) <= 200 else f"{text[:200]}..."))
-    print_table(table, console)
     time = f" at time {run.time}" if run.is_timed else ""
     why = _ENDINGS.get(run.ended, run.ended)
-    click.echo(f"{shown(net)}: {counted(run.steps, 'occurrence')}; ended{time}: {why}.")
+    click.echo(f"{shown(net)}: {counted(range(run.steps), 'occurrence')}; ended{time}: {why}.")
+
+
+def _occurrences(run: Run) -> Table:
+    columns = [run.occurrences[name] for name in ("transition", "binding", "time")]
+    rows = [
+        (transition, ", ".join(f"{name}={value}" for name, value in binding.items()), str(time))
+        for transition, binding, time in zip(*columns, strict=True)
+    ]
+    return Table("Occurrences", ("transition", "binding", "time"), rows, text_columns=2)
+
+
+def _transitions(run: Run) -> Table:
+    columns = [run.transitions[name] for name in ("transition", "occurrences")]
+    rows = [(name, f"{count:,}") for name, count in zip(*columns, strict=True)]
+    return Table("Transitions", ("transition", "occurrences"), rows)
+
+
+def _marking(run: Run) -> Table:
+    columns = [run.places[name] for name in ("place", "marking", "tokens")]
+    rows = [(name, common.cut(text), f"{count:,}") for name, text, count in zip(*columns, strict=True)]
+    return Table("Marking at the end", ("place", "marking", "tokens"), rows, text_columns=2)

@@ -44,26 +44,24 @@ def command(net: Path, values: tuple[str, ...], nodes: int, as_json: bool) -> No
 
 
 def _show(net: Path, space: StateSpace) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from pagecast.cli.summary import new_console
+    from pagecast.report.document import Table
     from pagecast.report.terminal import print_table
 
-    table = Table("place", "upper", "lower", "upper multiset", title="Bounds")
-    for column in table.columns[1:3]:
-        column.justify = "right"
-    bounds = space.bounds
-    rows = zip(*(bounds[name] for name in ("place", "upper", "lower", "upper_multiset")), strict=True)
-    for place, upper, lower, multiset in rows:
-        text = multiset if len(multiset) <= 100 else f"{multiset[:100]}..."
-        table.add_row(Text(place), f"{upper:,}", f"{lower:,}", Text(text))
-    print_table(table, new_console())
+    columns = [space.bounds[name] for name in ("place", "upper_multiset", "upper", "lower")]
+    rows = [
+        (place, common.cut(multiset), f"{upper:,}", f"{lower:,}")
+        for place, multiset, upper, lower in zip(*columns, strict=True)
+    ]
+    names = ("place", "upper multiset", "upper", "lower")
+    print_table(Table("Bounds", names, rows, text_columns=2), new_console())
     part = "" if space.is_complete else f" (not all: --nodes {space.nodes} is reached)"
-    click.echo(f"{shown(net)}: {counted(space.nodes, 'node')}, {counted(space.arcs, 'arc')}{part}")
     click.echo(
-        f"  {counted(space.components, 'strongly connected component')} with "
-        f"{counted(space.component_arcs, 'arc')} between them"
+        f"{shown(net)}: {counted(range(space.nodes), 'node')}, {counted(range(space.arcs), 'arc')}{part}"
+    )
+    click.echo(
+        f"  {counted(range(space.components), 'strongly connected component')} with "
+        f"{counted(range(space.component_arcs), 'arc')} between them"
     )
     every = len(space.home_markings) == space.nodes
     click.echo(f"  home markings: {'all' if every else _some(space.home_markings)}")
