@@ -4,44 +4,53 @@ use std::fmt;
 
 /// A place in a net: its file or name, page, element, and inscription.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Where {
-    /// File or name of the net.
-    pub net: String,
-    /// Page, if the error is on one.
-    pub page: Option<String>,
-    /// Kind and name of the element, such as "transition `Send`".
-    pub element: Option<String>,
-    /// Kind of the inscription, such as "guard".
-    pub inscription: Option<&'static str>,
+pub struct Where(Box<Parts>);
+
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Parts {
+    net: String,
+    page: Option<String>,
+    /// Kind and name, such as "transition `Send`".
+    element: Option<String>,
+    inscription: Option<&'static str>,
 }
 
 impl Where {
     /// A net as a whole.
     pub fn net(net: &str) -> Self {
-        Self { net: net.to_owned(), ..Self::default() }
+        Self(Box::new(Parts { net: net.to_owned(), ..Parts::default() }))
     }
 
-    /// An element of a page.
+    /// A declaration of a net.
+    pub fn declaration(net: &str, name: &str) -> Self {
+        let element = Some(format!("declaration `{name}`"));
+        Self(Box::new(Parts { net: net.to_owned(), element, ..Parts::default() }))
+    }
+
+    /// An element of a page: its kind and name, such as "transition `Send`".
     pub fn element(net: &str, page: &str, element: String) -> Self {
-        Self { net: net.to_owned(), page: Some(page.to_owned()), element: Some(element), inscription: None }
+        let page = Some(page.to_owned());
+        Self(Box::new(Parts { net: net.to_owned(), page, element: Some(element), inscription: None }))
     }
 
-    /// The same place, in an inscription.
+    /// The same place, in an inscription of this kind, such as "guard".
+    #[must_use]
     pub fn inscription(&self, kind: &'static str) -> Self {
-        Self { inscription: Some(kind), ..self.clone() }
+        Self(Box::new(Parts { inscription: Some(kind), ..(*self.0).clone() }))
     }
 }
 
 impl fmt::Display for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.net)?;
-        if let Some(page) = &self.page {
+        let Parts { net, page, element, inscription } = &*self.0;
+        write!(f, "{net}")?;
+        if let Some(page) = page {
             write!(f, ": page `{page}`")?;
         }
-        if let Some(element) = &self.element {
-            write!(f, "{} {element}", if self.page.is_some() { "," } else { ":" })?;
+        if let Some(element) = element {
+            write!(f, "{} {element}", if page.is_some() { "," } else { ":" })?;
         }
-        if let Some(inscription) = self.inscription {
+        if let Some(inscription) = inscription {
             write!(f, ", {inscription}")?;
         }
         Ok(())

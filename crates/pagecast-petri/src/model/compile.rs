@@ -80,7 +80,7 @@ fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) ->
     let place = || {
         let first = text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
         let first: String = first.chars().take(60).collect();
-        Where { element: Some(format!("declaration `{first}`")), ..Where::net(&net.name) }
+        Where::declaration(&net.name, &first)
     };
     for declaration in declarations(text).map_err(|error| error.at(place(), text))? {
         program.declare(&declaration).map_err(|error| error.at(place(), text))?;

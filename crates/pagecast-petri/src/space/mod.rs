@@ -281,7 +281,7 @@ impl Explorer {
             all = all
                 .iter()
                 .flat_map(|choice| {
-                    options.iter().map(move |option| [&choice[..], &[option.clone()]].concat())
+                    options.iter().map(move |option| [&choice[..], std::slice::from_ref(option)].concat())
                 })
                 .collect();
             if all.len() > MOST_CHOICES {
