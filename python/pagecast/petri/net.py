@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pagecast._core import PetriNet
-from pagecast.arguments import shown
+from pagecast.arguments import shown, written
 from pagecast.errors import ArgumentError, PetriNetError
 from pagecast.petri.build import Drawing, Node
 from pagecast.petri.run import Run, Stepper
@@ -345,4 +345,4 @@ def _in_ml(value: object) -> str:
             return str(value).replace("-", "~").replace("e", "E")
         case str():
             return value
-    raise ArgumentError(f"{shown(value)} is no number, truth value or text of CPN ML")
+    raise ArgumentError(f"{written(value)} is no number, truth value or text of CPN ML")

@@ -1,5 +1,6 @@
 """``pagecast petri step``: choose in the terminal which transition occurs next."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -30,7 +31,7 @@ def command(net: Path, values: tuple[str, ...], seed: int) -> None:
       printf '1\\nm\\nq\\n' | pagecast petri step net.cpn
     """
     stepper = common.loaded(net, values).stepper(seed=seed)
-    answers = click.get_text_stream("stdin")
+    answers = sys.stdin
     while True:
         enabled = stepper.enabled()
         if not enabled:
