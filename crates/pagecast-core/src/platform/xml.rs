@@ -3,6 +3,7 @@
 //! A document type is passed over and never fetched; entities beside the five of XML are refused, so a small file stays small.
 
 use quick_xml::Reader;
+use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::error::ScenarioError;
@@ -98,17 +99,17 @@ impl Source {
                     return Err(self.error(line, "there is a second root element", "remove it"));
                 }
                 Event::Start(start) if open.len() < DEEPEST => {
-                    open.push(self.element(&start, &reader, line)?);
+                    open.push(self.element(&start, line)?);
                     None
                 }
                 Event::Start(_) => {
                     let what = format!("elements are more than {DEEPEST} deep");
                     return Err(self.error(line, what, "put fewer zones into each other"));
                 }
-                Event::Empty(start) => Some(self.element(&start, &reader, line)?),
+                Event::Empty(start) => Some(self.element(&start, line)?),
                 Event::End(_) => open.pop(),
-                Event::Text(text) if text.iter().all(u8::is_ascii_whitespace) => None,
-                Event::DocType(text) if text.contains(&b'[') => {
+                Event::Text(text) if text.trim_ascii().is_empty() => None,
+                Event::DocType(text) if text.contains('[') => {
                     let what = "the document type has declarations of its own";
                     return Err(self.error(line, what, "remove what is in its brackets"));
                 }
@@ -130,23 +131,17 @@ impl Source {
         root.ok_or_else(|| self.error(line, "there is no element", "start with <platform version=\"4.1\">"))
     }
 
-    fn element(
-        &self,
-        start: &BytesStart<'_>,
-        reader: &Reader<&[u8]>,
-        line: u32,
-    ) -> Result<Element, ScenarioError> {
-        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    fn element(&self, start: &BytesStart<'_>, line: u32) -> Result<Element, ScenarioError> {
         let attributes = start.attributes().map(|attribute| {
             let attribute =
                 attribute.map_err(|error| self.error(line, error.to_string(), "correct it there"))?;
-            let value = attribute.decode_and_unescape_value(reader.decoder()).map_err(|error| {
+            let value = unescape(&attribute.value).map_err(|error| {
                 self.error(line, error.to_string(), "write the character itself, or &amp;, &lt; and so on")
             })?;
-            Ok::<_, ScenarioError>((name(attribute.key.as_ref()), value.into_owned()))
+            Ok::<_, ScenarioError>((attribute.key.as_ref().to_owned(), value.into_owned()))
         });
         let attributes = attributes.collect::<Result<_, _>>()?;
-        Ok(Element { name: name(start.name().as_ref()), line, children: Vec::new(), attributes })
+        Ok(Element { name: start.name().as_ref().to_owned(), line, children: Vec::new(), attributes })
     }
 }
 
