@@ -434,3 +434,26 @@ fn a_file_buffer_gathers_short_calls() {
     assert_eq!(seconds("512 KiB", "1 MiB"), seconds("0 B", "1 MiB"));
     assert!(seconds("0 B", "4 KiB") > 2.0 * seconds("512 KiB", "4 KiB"));
 }
+
+#[test]
+fn segments_move_payloads_as_fast_as_flows() {
+    let [flows, segments] = ["flow", "segment"]
+        .map(|level| readers(1, 4, "40 MB").set(&format!("network.level={level}")).run("kernel"));
+    let ratio = segments.seconds("p0", 0) / flows.seconds("p0", 0);
+    assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
+    assert!(straggler(&segments).2.ends_with(" to c0"), "its own link is the limit");
+    assert_eq!(flows.rpc_slots.len(), 4, "a row for each server");
+}
+
+/// Requests of 256 KiB, which servers of four clients read in pieces of 64 KiB.
+#[test]
+fn each_piece_of_a_read_counts_as_a_call() {
+    let run = cluster(4, 1, "layout = { protocol = 'request' }")
+        .keys("[[file]]\npath = '/pvfs/f'\nsize = '1 MiB'\nhost = 'c0'")
+        .process_with("p", "host = 'c0'", &["read = '/pvfs/f', call = '256 KiB'"])
+        .run("kernel");
+    let (server, slots) = (&run.servers[0], &run.rpc_slots[0]);
+    assert_eq!((server.calls.count, server.calls.read), (16, 1 << 20));
+    assert_eq!((slots.calls.count, slots.calls.read), (16, 1 << 20));
+    assert!(server.waiting.most > 0, "a piece waits for a thread");
+}
