@@ -351,13 +351,18 @@ def routes(chance: Chance, clients: list[str]) -> Table:
     """Draw a route by hand from each client to the server, over links of which some are on several routes."""
     names = [f"wire{number}" for number in range(chance.randint(1, 6))]
     links = {
-        name: {"rate": chance.rate(10 * MB, 5000 * MB), "latency": Time(chance.between(US, MS))} | wires(chance)
+        name: {"rate": chance.rate(10 * MB, 5000 * MB), "latency": Time(chance.between(US, MS))}
+        | wires(chance)
         for name in names
     }
     drawn = []
     for client in clients:
         length = chance.randint(1, len(names))
-        route: Table = {"from": client, "to": "server", "links": [chance.choice(names) for _ in range(length)]}
+        route: Table = {
+            "from": client,
+            "to": "server",
+            "links": [chance.choice(names) for _ in range(length)],
+        }
         drawn.append(route)
         if chance.sometimes():
             route["symmetrical"] = False

@@ -19,6 +19,7 @@ mod patterns;
 mod processes;
 mod recorder;
 mod refusals;
+mod rpc_use;
 mod rpcs;
 mod run;
 mod running;

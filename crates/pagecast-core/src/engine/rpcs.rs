@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::agenda::Wake;
 use super::connections::Recipient;
 use super::groups::servers;
+use super::rpc_use::answered;
 use super::run::Engine;
 use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
@@ -35,6 +36,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn send_to_server(&mut self, call: UnderWay) {
         let mounted = self.mounted(&call);
         let (data, _) = call.rpc.procedure.data();
+        self.rpc_use.mount_of(&call).in_use.rise(self.now);
         let call = self.rpcs.calls.add(call);
         self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
@@ -51,12 +53,15 @@ impl<N: Network> Engine<'_, N> {
         let under_way = *under_way;
         let server = self.mounted(&under_way).server;
         let service = &mut self.rpcs.services[server as usize];
+        let used = &mut self.rpc_use.servers[server as usize];
         match service.threads.iter().position(Option::is_none) {
             Some(thread) => {
+                used.busy.rise(now);
                 service.threads[thread] = Some(call);
                 self.take_call(server, thread as u32)
             }
             None => {
+                used.waiting.rise(now);
                 service.waiting.push_back(call);
                 Ok(())
             }
@@ -150,6 +155,12 @@ impl<N: Network> Engine<'_, N> {
         let (now, service) = (self.now, &mut self.rpcs.services[server as usize]);
         let next = service.waiting.pop_front();
         service.threads[thread as usize] = next;
+        let used = &mut self.rpc_use.servers[server as usize];
+        answered(&mut used.calls, rpc.procedure);
+        match next {
+            Some(_) => used.waiting.fall(now),
+            None => used.busy.fall(now),
+        }
         let under_way = self.rpcs.calls.get_mut(call);
         (under_way.replied, under_way.outcome) = (now, outcome);
         let under_way = *under_way;
@@ -202,6 +213,9 @@ impl<N: Network> Engine<'_, N> {
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
         let under_way = self.rpcs.calls.remove(call);
+        let used = self.rpc_use.mount_of(&under_way);
+        used.in_use.fall(self.now);
+        answered(&mut used.calls, under_way.rpc.procedure);
         if let Some(payload) = under_way.payload {
             return self.buffer_done(payload, &under_way);
         }
@@ -222,6 +236,9 @@ impl<N: Network> Engine<'_, N> {
                     let mut connect = |from, to| {
                         let route =
                             self.net.route(from, to, link).expect("the routes of all mounts are known");
+                        if let Some(segments) = &mut self.segments {
+                            segments.open(self.net.segment_way(from as usize, to as usize, link));
+                        }
                         self.connections.connect(*route)
                     };
                     let server = server as u32;

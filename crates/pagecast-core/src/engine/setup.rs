@@ -9,7 +9,7 @@ use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource, StripeServer};
-use crate::net::{self, Net};
+use crate::net::{self, Net, Segments};
 use crate::policy::registry;
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part};
@@ -22,6 +22,7 @@ use super::connections::Connections;
 use super::disks::Disks;
 use super::links::Links;
 use super::recorder::Recorder;
+use super::rpc_use::RpcUse;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::services::Rpcs;
@@ -175,6 +176,7 @@ impl<'a, N: Network> Engine<'a, N> {
             weights: Weights::new(settings.seed, hardware.uneven(machine)),
             net: hardware.net,
             links: Links::default(),
+            segments: machine.device_buffer().map(Segments::new),
             network,
             disks,
             hosts,
@@ -183,6 +185,7 @@ impl<'a, N: Network> Engine<'a, N> {
             nfs: Nfs::default(),
             connections: Connections::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
+            rpc_use: RpcUse::new(machine.hosts.len()),
             striped: StripedCalls::default(),
             actions: Actions::default(),
             owners: Vec::new(),

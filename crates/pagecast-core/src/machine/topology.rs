@@ -1,7 +1,7 @@
 //! Describes a network of one shape that connects hosts: a tree of switches, or a grid of hosts.
 
-use crate::keys::{Kind, RATE, keys};
-use crate::units::BytesPerSecond;
+use crate::keys::{Kind, RATE, SIZE, Word, keys, word};
+use crate::units::{Bytes, BytesPerSecond};
 
 use super::link::LinkParameters;
 
@@ -16,7 +16,7 @@ keys! {
         ///
         /// "star": one switch; "two-level": `leaves` and `spines`; "fat-tree": `k` or `topo_parameters`; "mesh" and "torus": `topo_parameters`.
         /// [Routes](../concepts/network.md#topologies) are SimGrid's.
-        #[key(Kind::Word(&TOPOLOGIES), absent = "`platform`")]
+        #[key(Kind::Word(&TOPOLOGIES), absent = "`platform`, or ways by hand")]
         only topology,
         /// A platform file of SimGrid with the ways of its hosts; a path relative to this file
         ///
@@ -46,14 +46,44 @@ keys! {
         /// upward links and the cables of each.
         #[key(Kind::Text)]
         only topo_parameters,
-        /// Its shape, in SimGrid's terms.
-        pub shape: Shape,
+        /// Its shape, in SimGrid's terms, if it has one: its ways may be by hand.
+        pub shape: Option<Shape>,
+        /// How its messages move
+        ///
+        /// "flow": as flows that share links; "segment": segment by segment, [for small studies](../concepts/network.md#segments).
+        #[key(word::<NetworkLevel>(), default = NetworkLevel::Flow)]
+        pub level: NetworkLevel,
+        /// Bytes of a connection that may wait in a device before the one before it stops
+        ///
+        /// With `level = "segment"`. The default is `net.ipv4.tcp_limit_output_bytes`.
+        #[key(SIZE, default = Topology::DEVICE_BUFFER)]
+        pub device_buffer: Bytes,
         /// The rate of links between switches
         #[key(RATE, absent = "`rate`")]
         pub uplink_rate: Option<BytesPerSecond>,
         /// Each link.
         flat parameters: LinkParameters,
     }
+}
+
+impl Topology {
+    /// `net.ipv4.tcp_limit_output_bytes` (`Documentation/networking/ip-sysctl.rst`, Linux 6.12).
+    const DEVICE_BUFFER: Bytes = Bytes(1 << 20);
+}
+
+/// How messages move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetworkLevel {
+    /// As flows.
+    #[default]
+    Flow,
+    /// Segment by segment.
+    Segment,
+}
+
+impl Word for NetworkLevel {
+    const ALL: &'static [Self] = &[Self::Flow, Self::Segment];
+    const WORDS: &'static [&'static str] = &["flow", "segment"];
 }
 
 /// The shape of a network.

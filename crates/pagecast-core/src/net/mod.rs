@@ -5,7 +5,11 @@
 //! packets. See `docs/concepts/network.md`.
 
 mod graph;
+mod segments;
 pub(crate) mod shape;
+#[cfg(test)]
+mod tests;
+mod used;
 
 use rustc_hash::FxHashMap;
 
@@ -14,8 +18,11 @@ use crate::machine::{LinkParameters, LinkSharing, Machine, Transport};
 use crate::result::Part;
 use crate::units::{Nanos, as_number};
 
+use graph::Hop;
 pub(crate) use graph::{Carrier, Graph};
+pub(crate) use segments::{Moved, Segments};
 pub(crate) use shape::Inner;
+pub(crate) use used::Used;
 
 /// A way from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,6 +156,31 @@ impl<'a> Net<'a> {
     /// The route from one host to another that was joined so.
     pub(crate) fn route(&self, from: u32, to: u32, link: Option<usize>) -> Option<&Route> {
         self.routes.get(&(from, to, link.map(|link| link as u32)))
+    }
+
+    /// The devices of a route that is known, for its segments.
+    pub(crate) fn segment_way(&self, from: usize, to: usize, link: Option<usize>) -> segments::Way {
+        let hops = self.graph.hops(from, to, link).expect("the route is known");
+        let parameters: Vec<_> = hops.iter().map(|&(carrier, _)| self.graph.parameters(carrier)).collect();
+        let packets = Packets::over(&parameters);
+        let device = |(&(carrier, forward), parameters): (&Hop, &LinkParameters)| {
+            let (first, resource) = self.of_carrier[&carrier];
+            segments::Hop {
+                direction: first + u32::from(!forward && parameters.sharing != LinkSharing::Shared),
+                is_shared: resource.is_some(),
+                rate: parameters.rate(),
+                latency: parameters.latency,
+                headers: parameters.mtu().map(|_| parameters.transport),
+            }
+        };
+        let (packet, payload) = packets.size.unwrap_or((segments::PLAIN, segments::PLAIN));
+        segments::Way {
+            hops: hops.iter().zip(&parameters).map(device).collect(),
+            payload,
+            inside: packet - payload,
+            window: parameters.iter().filter_map(LinkParameters::window).min().map(|window| window.0),
+            back: parameters.iter().map(|each| each.latency).sum(),
+        }
     }
 
     /// Notes which directions a path crosses.

@@ -1,4 +1,5 @@
 use insta::assert_snapshot;
+use proptest::prelude::*;
 
 use super::*;
 use crate::units::Nanos;
@@ -196,4 +197,24 @@ fn gateways_in_a_circle_are_an_error() {
     let platform = zone("Full", inside).unwrap();
     assert_eq!(way(&platform, "b", "c"), "l");
     assert_eq!(way(&platform, "a", "c"), "", "no route leads from b2 to b");
+}
+
+proptest! {
+    /// Files with a few other bytes are read or refused, and their ways are found or not.
+    #[test]
+    fn a_changed_file_is_no_internal_error(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b" \"<>/=019-,;aTFzu".to_vec())), 1..6),
+    ) {
+        let mut bytes = format!("<platform version=\"4.1\"><zone id=\"root\" routing=\"Floyd\">{TWO_ZONES}</zone></platform>").into_bytes();
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(platform) = Platform::read(&bytes, "x.xml") {
+            let hosts: Vec<usize> = (0..platform.points.len()).filter(|&at| platform.points[at].kind == PointKind::Host).collect();
+            for (&from, &to) in hosts.iter().take(4).zip(hosts.iter().rev().take(4)) {
+                let _ = platform.way(from, to);
+            }
+        }
+    }
 }

@@ -6,11 +6,11 @@ use super::document::{Node, Place, shorten};
 use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
 use super::table::Fields;
+use super::topology::{check, members, network_of, read_shape, refuse_shape};
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Link, LinkParameters, Route, Shape, Switch, TOPOLOGIES, Topology, Transport};
+use crate::machine::{Link, LinkParameters, NetworkLevel, Route, Switch, Topology};
 use crate::nearest::hint;
-use crate::units::BytesPerSecond;
 
 /// The switches, in the order of the file.
 ///
@@ -122,29 +122,6 @@ pub fn read_nic(host: &Fields<'_>) -> Result<Option<LinkParameters>, ScenarioErr
     Ok(Some(fields.read()?))
 }
 
-/// A link has a rate, and packets larger than their headers.
-fn check(fields: &Fields<'_>) -> Result<(), ScenarioError> {
-    let parameters: LinkParameters = fields.read()?;
-    if parameters.transport.is_none() {
-        fields.need_here::<BytesPerSecond>("rate")?;
-    }
-    check_mtu(fields)
-}
-
-/// Packets are larger than their headers.
-///
-/// # Errors
-/// If they are not.
-pub fn check_mtu(fields: &Fields<'_>) -> Result<(), ScenarioError> {
-    let parameters: LinkParameters = fields.read()?;
-    let headers = Transport::inside(parameters.transport);
-    if let Some(mtu) = parameters.mtu().filter(|&mtu| mtu <= headers) {
-        let what = format!("`mtu` is {mtu} B, which its headers take");
-        return Err(fields.place("mtu").error(what, "write for example mtu = \"1500 B\""));
-    }
-    Ok(())
-}
-
 /// The network of one shape, if there is one; its hosts get their places.
 ///
 /// # Errors
@@ -155,8 +132,19 @@ pub fn read_topology(
     names: &Hosts<'_>,
 ) -> Result<Option<Topology>, ScenarioError> {
     let Some(fields) = network_of(root)? else { return Ok(None) };
-    if fields.node("platform").is_some() {
-        return Ok(None);
+    let network: Topology = fields.read()?;
+    if network.level == NetworkLevel::Flow && fields.node("device_buffer").is_some() {
+        let what = "`device_buffer` is of segments, and messages are flows here";
+        return Err(fields.place("device_buffer").error(what, "add level = \"segment\", or remove it"));
+    }
+    let is_by_hand = fields.node("topology").is_none() && fields.node("level").is_some();
+    if is_by_hand && fields.node("platform").is_none() {
+        refuse_shape(&fields, "this one has no `topology`", &["hosts", "mtu", "tcp_window"])?;
+    }
+    if is_by_hand || fields.node("platform").is_some() {
+        let is_needed = network.level != NetworkLevel::Flow;
+        let Topology { level, device_buffer, .. } = network;
+        return Ok(is_needed.then(|| Topology { level, device_buffer, ..Topology::default() }));
     }
     let members = members(&fields, names)?;
     let at = fields.place("hosts");
@@ -176,87 +164,18 @@ pub fn read_topology(
         return Err(fields.place("topology").error(what, format!("{MOST_PLACES} are the most")));
     }
     check(&fields)?;
-    Ok(Some(Topology { shape, ..fields.read()? }))
-}
-
-/// The table `[network]`, if there is one.
-///
-/// # Errors
-/// If it is no table, or has unknown keys.
-pub fn network_of<'a>(root: &Fields<'a>) -> Result<Option<Fields<'a>>, ScenarioError> {
-    let open = |node| Fields::open(node, Topology::SCHEMA, "[network]".to_owned());
-    root.node("network").map(open).transpose()
-}
-
-/// The hosts of a network.
-///
-/// # Errors
-/// If `hosts` names one that is not there.
-pub fn members(network: &Fields<'_>, names: &Hosts<'_>) -> Result<Vec<usize>, ScenarioError> {
-    let at = network.place("hosts");
-    match network.get::<Vec<String>>("hosts")? {
-        None => Ok((0..names.len()).collect()),
-        Some(named) => named.iter().map(|name| find_host(name, names, at)).collect(),
-    }
+    Ok(Some(Topology { shape: Some(shape), ..network }))
 }
 
 /// The most places of a network.
 const MOST_PLACES: u64 = 1 << 24;
-
-/// The keys of each shape beside `topology`.
-const KEYS: [(&str, &[&str]); 5] = [
-    ("star", &[]),
-    ("two-level", &["leaves", "spines"]),
-    ("fat-tree", &["k", "topo_parameters"]),
-    ("mesh", &["topo_parameters"]),
-    ("torus", &["topo_parameters"]),
-];
-
-fn read_shape(fields: &Fields<'_>, hosts: u32) -> Result<Shape, ScenarioError> {
-    fields.need_here::<String>("topology")?;
-    let word = fields.word("topology", &TOPOLOGIES)?.expect("it is there");
-    let (_, own) = KEYS.into_iter().find(|(name, _)| *name == word).expect("all words have keys");
-    for (_, keys) in KEYS {
-        if let Some(key) = keys.iter().find(|key| !own.contains(key) && fields.node(key).is_some()) {
-            let what = format!("a network that is a {word} has no `{key}`");
-            return Err(fields.place(key).error(what, "remove it, or name another `topology`"));
-        }
-    }
-    Ok(match word {
-        "star" => Shape::star(hosts.max(1)),
-        "two-level" => {
-            Shape::two_level(hosts.max(1), fields.need_here("leaves")?, fields.need_here("spines")?)
-        }
-        "fat-tree" if fields.node("topo_parameters").is_none() => {
-            let k: u32 = fields.need_here("k")?;
-            if !k.is_multiple_of(2) {
-                let what = format!("`k` is {k}, but must be even");
-                return Err(fields.place("k").error(what, format!("write k = {}", k + 1)));
-            }
-            Shape::fat_tree(k)
-        }
-        _ => {
-            let text: String = fields.need_here("topo_parameters")?;
-            let shape = if word == "fat-tree" {
-                Shape::tree_of(&text)
-            } else {
-                Shape::grid_of(&text, word == "torus")
-            };
-            shape.ok_or_else(|| {
-                let example = if word == "fat-tree" { "2;4,4;1,2;1,2" } else { "4,4,2" };
-                let what = format!("`topo_parameters` \"{}\" are none of a {word}", shorten(&text));
-                fields.place("topo_parameters").error(what, format!("write for example \"{example}\""))
-            })?
-        }
-    })
-}
 
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::machine::{LinkSharing, Machine};
+    use crate::machine::{LinkSharing, Machine, Shape};
     use crate::scenario::testing::{HOSTS, PROCESS, read};
 
     fn machine(set: &[&str]) -> Result<Machine, String> {
@@ -311,7 +230,7 @@ mod tests {
     fn a_network_has_a_shape_and_a_place_for_each_host() {
         let network = |keys: &str| {
             machine(&[&format!("network={{{keys},rate='1 GB/s'}}")])
-                .map(|machine| machine.network.expect("there is one").shape)
+                .map(|machine| machine.network.and_then(|network| network.shape).expect("there is one"))
         };
         assert_eq!(network("topology='star'"), Ok(Shape::star(2)));
         assert_eq!(network("topology='two-level',leaves=2,spines=3"), Ok(Shape::two_level(2, 2, 3)));

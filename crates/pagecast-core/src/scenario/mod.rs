@@ -62,6 +62,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tolerance;
+mod topology;
 mod write_cache;
 
 pub use imported::{Shell, Source};

@@ -6,27 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::document::shorten;
 use super::hosts::Hosts;
-use super::links::{check_mtu, members, network_of};
 use super::machine_file::{Folders, open_beside};
 use super::table::Fields;
+use super::topology::{check_mtu, members, network_of, refuse_shape};
 use crate::error::ScenarioError;
 use crate::machine::{Link, LinkParameters, Machine, Route};
 use crate::platform::Platform;
 use crate::units::Bytes;
-
-/// Keys of networks of one shape, which a platform has in its file.
-const OF_SHAPES: [&str; 10] = [
-    "topology",
-    "leaves",
-    "spines",
-    "k",
-    "topo_parameters",
-    "uplink_rate",
-    "rate",
-    "latency",
-    "sharing",
-    "transport",
-];
 
 /// Adds links and routes to a machine for the pairs of clients and servers that have no way by hand.
 ///
@@ -41,10 +27,7 @@ pub fn wire(
 ) -> Result<(), ScenarioError> {
     let Some(fields) = network_of(root)? else { return Ok(()) };
     let Some(node) = fields.node("platform") else { return Ok(()) };
-    if let Some(key) = OF_SHAPES.into_iter().find(|key| fields.node(key).is_some()) {
-        let what = format!("`{key}` is of a network of one shape, and this one is in a platform file");
-        return Err(fields.place(key).error(what, format!("remove `{key}`, or `platform`")));
-    }
+    refuse_shape(&fields, "this one is in a platform file", &[])?;
     let (path, bytes) = open_beside("platform", node, folders.base)?;
     let platform = Platform::read(&bytes, &path.display().to_string())?;
     let at = fields.place("hosts");
@@ -203,7 +186,7 @@ symmetrical = false"#);
         let memory = "cores = 1, memory = { size = '1 GB', read = '1 GB/s', write = '1 GB/s' }";
         assert_snapshot!(refused("gone", "network = { platform = 'y.xml' }"), @r#"x.toml:2: the platform file "FOLDER/y.xml" cannot be read: No such file or directory (os error 2); correct the path, which is relative to the file that names it"#);
         assert_snapshot!(refused("kind", "network = { platform = 1 }"), @r#"x.toml:2: `platform` is the number 1, but must be the path of a file; write for example platform = "cluster.xml""#);
-        assert_snapshot!(refused("rate", "network = { platform = 'x.xml', rate = '1 GB/s' }"), @"x.toml:2: `rate` is of a network of one shape, and this one is in a platform file; remove `rate`, or `platform`");
+        assert_snapshot!(refused("rate", "network = { platform = 'x.xml', rate = '1 GB/s' }"), @"x.toml:2: `rate` is of a network of one shape, and this one is in a platform file; remove `rate`");
         assert_snapshot!(refused("mtu", "network = { platform = 'x.xml', mtu = '52 B' }"), @r#"x.toml:2: `mtu` is 52 B, which its headers take; write for example mtu = "1500 B""#);
         assert_snapshot!(refused("name", &format!("thrid = {{ {memory} }}; {network}")), @"x.toml:2: FOLDER/x.xml has no host `thrid`; did you mean `third`?");
         let mount = "mount.'/far' = { nfs = 'server:/export' }";
