@@ -54,8 +54,13 @@ impl Delegations {
         of.writers.retain(|&writer| writer != client);
         if writes {
             of.writers.push(client);
-            of.holders.retain(|&(holder, _)| holder != client);
+            self.give_back(file, client);
         }
+    }
+
+    /// A client returns its delegation of a file.
+    fn give_back(&mut self, file: FileId, client: u32) {
+        self.0.entry(file).or_default().holders.retain(|&(holder, _)| holder != client);
     }
 
     /// A file is changed, by a client or by its own host. Returns those that lose their delegation.
@@ -84,10 +89,11 @@ impl<N: Network> Engine<'_, N> {
             Procedure::Open => return self.delegations.open(self.now, rpc.file, (client, rpc.mount)),
             Procedure::Write { .. } => self.delegations.note_writer(rpc.file, client, true),
             Procedure::Close => self.delegations.note_writer(rpc.file, client, false),
+            Procedure::Delegreturn => self.delegations.give_back(rpc.file, client),
             _ if rpc.procedure.changes_metadata() => {}
             _ => return false,
         }
-        if rpc.procedure != Procedure::Close {
+        if !matches!(rpc.procedure, Procedure::Close | Procedure::Delegreturn) {
             self.recall_delegations(rpc.file, Some(client));
         }
         false
