@@ -413,7 +413,8 @@ fn a_close_of_version_4_asks_the_server() {
 
 /// The calls of names and attributes that a client has made.
 fn names(run: &Run) -> Vec<String> {
-    let kinds = ["lookup", "create", "open", "getattr", "setattr", "rename", "remove", "close"];
+    let kinds =
+        ["lookup", "create", "open", "getattr", "setattr", "delegreturn", "rename", "remove", "close"];
     let counted = kinds.map(|kind| (kind, count(run, &format!("nfs {kind}"))));
     counted.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| format!("{kind} {count}")).collect()
 }
@@ -558,6 +559,9 @@ fn a_file_with_a_delegation_is_opened_without_a_call() {
     ];
     let own = on(HOSTS).file("/remote/f", "1 MB").process("p", &writes.concat()).run("kernel");
     assert_eq!(names(&own).join(" "), "open 2 close 2", "who has written opens again");
+    let remove = ["open = '/remote/f'", "close = '/remote/f'", "unlink = '/remote/f'"];
+    let removed = on(HOSTS).file("/remote/f", "1 MB").process("p", &remove).run("kernel");
+    assert_eq!(names(&removed).join(" "), "open 1 delegreturn 1 remove 1 close 1");
 }
 
 /// A client's limit of dirty pages is one for all its devices: pages of a server that hangs slow down whoever writes elsewhere.

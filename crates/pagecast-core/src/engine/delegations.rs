@@ -48,8 +48,13 @@ impl Delegations {
         of.writers.retain(|&writer| writer != client);
         if writes {
             of.writers.push(client);
-            of.holders.retain(|&(holder, _)| holder != client);
+            self.give_back(file, client);
         }
+    }
+
+    /// A client returns its delegation of a file.
+    pub(super) fn give_back(&mut self, file: FileId, client: u32) {
+        self.0.entry(file).or_default().holders.retain(|&(holder, _)| holder != client);
     }
 
     /// A file is changed, by a client or by its own host. Returns those that lose their delegation.

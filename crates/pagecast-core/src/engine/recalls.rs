@@ -23,10 +23,11 @@ impl<N: Network> Engine<'_, N> {
             Procedure::Open => return self.delegations.open(self.now, rpc.file, (client, rpc.mount)),
             Procedure::Write { .. } => self.delegations.note_writer(rpc.file, client, true),
             Procedure::Close => self.delegations.note_writer(rpc.file, client, false),
+            Procedure::Delegreturn => self.delegations.give_back(rpc.file, client),
             _ if rpc.procedure.changes_metadata() => {}
             _ => return false,
         }
-        if rpc.procedure != Procedure::Close {
+        if !matches!(rpc.procedure, Procedure::Close | Procedure::Delegreturn) {
             self.recall_delegations(rpc.file, Some(client));
         }
         false

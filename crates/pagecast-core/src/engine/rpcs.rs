@@ -132,21 +132,25 @@ impl<N: Network> Engine<'_, N> {
                 let bytes = there(self.namespace.taken(rpc.file), offset, bytes);
                 let through = self.namespace.writes_through(rpc.file);
                 let call = if stable && !is_async && !through {
-                    Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::Data }
+                    Call::WriteSync { file, offset, bytes, piece: bytes, durable: Integrity::File }
                 } else {
                     Call::Write { file, offset, bytes, through, dontcache: false, piece: bytes }
                 };
                 (bytes > Bytes::ZERO).then_some(call)
             }
             Procedure::Commit if is_async => None,
-            Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::Data }),
+            Procedure::Commit => Some(Call::Fsync { file, durable: Integrity::File }),
             Procedure::Getattr if is_striped && policy.minds_opens() && self.namespace.has_size(rpc.file) => {
                 Some(Call::Open { file, is_stat: true })
             }
             Procedure::Open if policy.minds_opens() && self.namespace.has_size(rpc.file) => {
                 Some(Call::Open { file, is_stat: false })
             }
-            Procedure::Getattr | Procedure::Lookup | Procedure::Open | Procedure::Close => None,
+            Procedure::Getattr
+            | Procedure::Lookup
+            | Procedure::Open
+            | Procedure::Close
+            | Procedure::Delegreturn => None,
             Procedure::Create => name(NameChange::Create),
             Procedure::Rename { replaces } => name(NameChange::Rename { replaces }),
             Procedure::Remove { is_last: false } => name(NameChange::Unlink),
@@ -198,12 +202,16 @@ impl<N: Network> Engine<'_, N> {
         self.take_waiting_calls(server)
     }
 
-    /// The call by which a server makes a change of metadata durable before it answers, unless it exports with `async`
+    /// The call by which a server makes a change of metadata durable before it answers, or of bytes that have gone through to the disk, unless it
+    /// exports with `async`
     /// (`fs/nfsd/vfs.c: nfsd_create_setattr, nfsd_unlink, nfsd_rename, nfsd_setattr`, `fs/nfsd/vfs.h: commit_metadata`).
     fn commit_metadata(&self, server: u32, rpc: &Rpc) -> Option<Call> {
         let file = self.view_of_server(rpc);
         let mount = &self.scenario.machine.hosts[server as usize].mounts[file.mount as usize];
-        (mount.export == Export::Sync).then_some(Call::Fsync { file, durable: Integrity::File })
+        let is_durable =
+            matches!(rpc.procedure, Procedure::Write { .. }) && !self.namespace.writes_through(rpc.file);
+        (mount.export == Export::Sync && !is_durable)
+            .then_some(Call::Fsync { file, durable: Integrity::File })
     }
 
     /// Drops what a READ or a WRITE has left behind the end of a file that was cut or removed meanwhile: who cuts it waits for the lock of its

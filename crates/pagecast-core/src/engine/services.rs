@@ -36,7 +36,7 @@ pub(super) struct UnderWay {
     pub sent: Nanos,
     pub arrived: Nanos,
     pub replied: Nanos,
-    /// True if a change of metadata is still to be made durable.
+    /// True if what it changes is still to be made durable.
     pub commits: bool,
     /// True if the client gets a delegation of the file.
     pub delegates: bool,
@@ -47,7 +47,8 @@ pub(super) struct UnderWay {
 impl UnderWay {
     /// A call that a client sends now.
     pub(super) fn new(client: u32, rpc: Rpc, (server, payload): (u32, Option<u32>), now: Nanos) -> Self {
-        let commits = payload.is_none() && rpc.procedure.changes_metadata();
+        let is_stable = matches!(rpc.procedure, Procedure::Write { stable: true, .. });
+        let commits = payload.is_none() && (is_stable || rpc.procedure.changes_metadata());
         Self {
             client,
             rpc,

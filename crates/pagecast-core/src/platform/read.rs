@@ -381,7 +381,7 @@ impl<'a> Reader<'a> {
             let mut known: Vec<_> = known.collect();
             known.sort_unstable();
             let what = format!("there is no link `{}`", shorten(name));
-            self.blame(element, what, hint(name, known.into_iter(), "links"))
+            self.blame(element, what, hint(name, known, "links"))
         })
     }
 

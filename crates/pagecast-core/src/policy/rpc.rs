@@ -49,6 +49,8 @@ pub enum Procedure {
     Open,
     /// Closes the file (version 4).
     Close,
+    /// Returns a delegation of the file (version 4).
+    Delegreturn,
     /// Makes the file, or a directory.
     Create,
     /// Removes a name of the file.

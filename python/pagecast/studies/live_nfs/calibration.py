@@ -3,10 +3,12 @@
 Closing a file whose pages are durable is one CLOSE: its time beyond the round trip is that of a call. An
 fsync of many WRITEs and a COMMIT takes the link's time for all bytes, two round trips, two calls, and the
 server's time for the data of the last WRITE: it has done the others while they came. The first open of a
-repetition makes the file: its time beyond those of a call is the server's for the name. Left out: that blocks
-of a new file are zeroed; the journal's part of a new name.
+repetition makes the file, and its unlink removes it: both wait for a commit of the server beside their calls,
+and for more; the shortest says what a commit takes. The fsync waits for one, too. Left out: that blocks of a
+new file are zeroed; that an export `async` commits nothing.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
@@ -19,14 +21,14 @@ __all__ = ["ServerCosts", "server_costs"]
 
 @dataclass(frozen=True, slots=True)
 class ServerCosts:
-    """Times of a call beside its data and the round trip, of the data of a WRITE, and of a new name.
+    """Times of a call beside its data and the round trip, of the data of a WRITE, and of a commit.
 
     None is what was not recorded.
     """
 
     call_s: float | None
     write_s: float | None
-    create_s: float | None
+    commit_s: float | None
 
 
 def server_costs(
@@ -36,6 +38,7 @@ def server_costs(
     round_trip_s: float,
     header_bytes: int,
     wsize: int,
+    calls_of_unlink: int,
 ) -> ServerCosts:
     """Calibrate a server.
 
@@ -49,35 +52,39 @@ def server_costs(
         Of a WRITE, beside its data.
     wsize : int
         Bytes of a WRITE.
+    calls_of_unlink : int
+        Version 4 returns the delegation of the file that was read, and removes it then.
     """
+    of = [recording for recording in recordings if recording.case == CASE]
     closes: list[float] = []
     syncs: list[float] = []
-    opens: list[float] = []
-    for recording in recordings:
-        if recording.case != CASE:
-            continue
+    for recording in of:
         written = 0
-        opens += [call.duration_s for call in recording.calls if call.kind == "open"][:1]
         for call in recording.calls:
             if call.kind == "write":
                 written += call.bytes
             elif call.kind == "fsync":
                 writes = -(-written // wsize)
                 if writes > 1:
-                    syncs.append(
-                        call.duration_s
-                        - (written + writes * header_bytes) / rate_bytes_per_s
-                        - 2 * round_trip_s
-                    )
+                    bytes_sent = written + writes * header_bytes
+                    syncs.append(call.duration_s - bytes_sent / rate_bytes_per_s - 2 * round_trip_s)
                 written = 0
             elif call.kind == "close" and written == 0 and call.duration_s > round_trip_s:
                 closes.append(call.duration_s - round_trip_s)
     call_s = median(closes) if closes else None
-    last_s = median(syncs) - 2 * (call_s or 0.0) if syncs else None
-    # Others of them make calls that the client needs once, as its first ACCESS.
-    name_s = min(opens) - round_trip_s - (call_s or 0.0) if opens else None
-    return ServerCosts(call_s, _positive(last_s), _positive(name_s))
+    one_s = round_trip_s + (call_s or 0.0)
+    commits = [_first(each, "open") - one_s for each in of] + [
+        _first(each, "unlink") - calls_of_unlink * one_s for each in of
+    ]
+    commit_s = _positive(min(commits, default=0.0))
+    last_s = median(syncs) - 2 * (call_s or 0.0) - (commit_s or 0.0) if syncs else 0.0
+    return ServerCosts(call_s, _positive(last_s), commit_s)
 
 
-def _positive(seconds: float | None) -> float | None:
-    return seconds if seconds is not None and seconds > 0 else None
+def _first(recording: Recording, kind: str) -> float:
+    """Give the time of the first call of a kind; infinite if there is none."""
+    return next((call.duration_s for call in recording.calls if call.kind == kind), math.inf)
+
+
+def _positive(seconds: float) -> float | None:
+    return seconds if 0 < seconds < math.inf else None

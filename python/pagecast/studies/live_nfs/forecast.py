@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pagecast.result import Result
 
 __all__ = ["CaseForecast", "forecast_case"]
+
+WRITTEN_BEFORE: Final = "server:disk 100 %"
+"""The cases before have written to the server's only disk: it may hold all of the server's dirty limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ def forecast_case(
             _process(part, before, files) for part, before in zip(found, [None, *found], strict=False)
         )
         scenario = Scenario.from_toml(text, origin=case.origin, set=list(overrides))
-        result = simulate(scenario, model=model, options=options)
+        before = {"writeout_fraction": WRITTEN_BEFORE} if model == "kernel" else {}
+        result = simulate(scenario, model=model, options=before | dict(options))
     return _taken(found, result)
 
 

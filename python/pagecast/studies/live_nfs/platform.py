@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pagecast.errors import StudyError
 
-__all__ = ["CLIENT_MOUNT", "DISK_WRITE", "EXPORT", "NAME_COST", "Platform", "read_platform"]
+__all__ = ["CLIENT_MOUNT", "COMMIT_COST", "DISK_WRITE", "EXPORT", "Platform", "read_platform"]
 
 CLIENT_MOUNT: Final = "/n"
 EXPORT: Final = "/export"
@@ -55,6 +55,8 @@ class Platform:
         What the delay of the link makes of it.
     wsize : int
         Bytes of a WRITE.
+    vers : str
+        Version of NFS.
     has_own_server : bool
         True if the server has a kernel of its own, with a page cache and a disk.
     """
@@ -64,6 +66,7 @@ class Platform:
     rate_bytes_per_s: float
     round_trip_s: float
     wsize: int
+    vers: str
     has_own_server: bool
 
     def to_toml(self, values: Mapping[str, str]) -> str:
@@ -85,10 +88,10 @@ class Platform:
 DISK_WRITE: Final = "disk.disk.write"
 """The rate of the server's disk, where it is calibrated."""
 
-NAME_COST: Final = f"mount.{json.dumps(EXPORT)}.create"
-"""The time of the server's processor for a new name."""
+COMMIT_COST: Final = f"mount.{json.dumps(EXPORT)}.commit"
+"""The time of the server's processor for a commit."""
 
-OF_SERVER: Final = ("nfsd.call", DISK_WRITE, NAME_COST)
+OF_SERVER: Final = ("nfsd.call", DISK_WRITE, COMMIT_COST)
 """What only the server has."""
 
 OF_COPYING: Final = ("memory.cost.copy_read", "memory.cost.copy_write")
@@ -141,8 +144,8 @@ def read_platform(folder: Path) -> Platform:
     of_server["mount"] = {EXPORT: {"disk": "disk", "export": export, **kind}}
     of_server["nfsd"] = {"threads": int(find.text(r"nfsd threads (\d+)", "", default="8"))}
     hosts = {"client": _host(find) | {"mount": {CLIENT_MOUNT: mount}}, "server": of_server}
-    wsize = int(find.option(options, "wsize"))
-    return Platform(hosts, link, rate_bytes_per_s, 2e-6 * int(delay_us), wsize, bool(server))
+    wsize, vers = int(find.option(options, "wsize")), find.option(options, "vers")
+    return Platform(hosts, link, rate_bytes_per_s, 2e-6 * int(delay_us), wsize, vers, bool(server))
 
 
 def _host(find: "_Finder") -> dict[str, Any]:

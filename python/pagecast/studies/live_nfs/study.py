@@ -14,7 +14,7 @@ from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.live_nfs.calibration import server_costs
 from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
 from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
-from pagecast.studies.live_nfs.platform import DISK_WRITE, NAME_COST
+from pagecast.studies.live_nfs.platform import COMMIT_COST, DISK_WRITE
 from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
 from pagecast.studies.live_nfs.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
@@ -25,7 +25,7 @@ __all__ = ["STUDY"]
 HEADER_BYTES: Final = 200
 """Of a WRITE beside its data, as `mountstats` counts them."""
 
-LENT: Final = ("memory.cost.", NAME_COST)
+LENT: Final = ("memory.cost.", COMMIT_COST)
 """Costs of a platform that others take which have none."""
 
 LEAST_S: Final = 0.5
@@ -122,13 +122,14 @@ def _of_server(platform: NfsPlatform) -> dict[str, str]:
         round_trip_s=of.round_trip_s,
         header_bytes=HEADER_BYTES,
         wsize=of.wsize,
+        calls_of_unlink=1 if of.vers == "3" else 2,
     )
-    call_s = platform.call_s if platform.call_s is not None else costs.call_s
+    call_s = costs.call_s if costs.call_s is not None else platform.call_s
     values = {} if call_s is None else {"nfsd.call": f"{1e9 * call_s:.0f} ns"}
     if costs.write_s is not None and not of.has_own_server:
         values[DISK_WRITE] = f"{of.wsize / costs.write_s:.0f} B/s"
-    if costs.create_s is not None:
-        values[NAME_COST] = f"{1e9 * costs.create_s:.0f} ns"
+    if costs.commit_s is not None:
+        values[COMMIT_COST] = f"{1e9 * costs.commit_s:.0f} ns"
     return values
 
 

@@ -29,6 +29,11 @@ pub fn call(asked: Asked, vers: NfsVersion, sent: u8) -> Option<Procedure> {
     calls.get(usize::from(sent)).copied().flatten()
 }
 
+/// True if a client returns its delegation of a file before an operation (`fs/nfs/delegation.c: nfs4_inode_make_writeable`).
+pub fn returns_delegation(asked: Asked) -> bool {
+    matches!(asked, Asked::Remove | Asked::Name(NameChange::Rename { .. } | NameChange::Unlink))
+}
+
 /// True if what was written is to be durable before an operation.
 pub fn commits(asked: Asked) -> bool {
     matches!(asked, Asked::Close | Asked::Cut { .. })

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::block::RequestId;
 use crate::machine::{NfsOptions, NfsVersion};
 use crate::policy::kernel::block::queue::Queue;
-use crate::policy::kernel::nfs::asked::call;
+use crate::policy::kernel::nfs::asked::{call, returns_delegation};
 use crate::policy::kernel::nfs::inode::{Inode, Written};
 use crate::policy::kernel::nfs::slots::{Owner, Slots};
 use crate::policy::kernel::tasks::ids::WbId;
@@ -165,6 +165,10 @@ impl Client {
         let NfsOptions { vers, nocto, .. } = self.options;
         let believes = self.believes(now, file);
         let inode = self.inodes.entry(file).or_default();
+        if returns_delegation(asked) && inode.is_delegated() {
+            inode.return_delegation();
+            return Some(Procedure::Delegreturn);
+        }
         let is_known = match asked {
             Asked::Stat => sent == 0 && believes,
             Asked::Open => inode.is_delegated() || (nocto && believes && vers == NfsVersion::V3),
@@ -295,7 +299,10 @@ impl Client {
             Purpose::Ask(operation, procedure) => {
                 let inode = self.inodes.entry(file).or_default();
                 let is_changed = match procedure {
-                    Procedure::Close | Procedure::Remove { .. } | Procedure::Lookup => false,
+                    Procedure::Close
+                    | Procedure::Delegreturn
+                    | Procedure::Remove { .. }
+                    | Procedure::Lookup => false,
                     _ => inode.update(now, reply.change, &self.options),
                 };
                 if matches!(procedure, Procedure::Open | Procedure::Create) {
@@ -317,6 +324,7 @@ fn told(procedure: &Procedure) -> Event {
         Procedure::Lookup => ("nfs lookup", Bytes::ZERO),
         Procedure::Open => ("nfs open", Bytes::ZERO),
         Procedure::Close => ("nfs close", Bytes::ZERO),
+        Procedure::Delegreturn => ("nfs delegreturn", Bytes::ZERO),
         Procedure::Create => ("nfs create", Bytes::ZERO),
         Procedure::Remove { .. } => ("nfs remove", Bytes::ZERO),
         Procedure::Rename { .. } => ("nfs rename", Bytes::ZERO),

@@ -13,7 +13,7 @@ use crate::policy::kernel::nfs::asked::commits;
 use crate::policy::kernel::sync::fsync::wait_for_files;
 use crate::policy::kernel::tasks::kind::{Asked, Cut, Durable, Kind, Next, Stage};
 use crate::policy::kernel::tasks::task::Task;
-use crate::policy::{FileId, FileView, OperationId, Outcome};
+use crate::policy::{FileId, FileView, OperationId, Outcome, Procedure};
 use crate::result::Part;
 use crate::units::Bytes;
 
@@ -60,7 +60,8 @@ pub fn step_ask(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let file = *task.file();
     let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
     let Some(procedure) = client.next_call(cx.now, file.id, asked, sent) else { return Next::Done };
-    (task.kind, task.since) = (Kind::Ask { asked, sent: sent + 1 }, cx.now);
+    let sent = sent + u8::from(procedure != Procedure::Delegreturn);
+    (task.kind, task.since) = (Kind::Ask { asked, sent }, cx.now);
     client.ask(operation, file.id, procedure, cx.out);
     Next::Wait
 }
