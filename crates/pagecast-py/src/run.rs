@@ -166,6 +166,7 @@ impl RunPlan {
     }
 
     /// Run it in folders below directories, that of all hosts and those of some, which are gone afterwards unless it is kept.
+    #[allow(clippy::too_many_arguments)] // One for each of Python's.
     #[pyo3(signature = (directory, of_host, *, keep=false, sample_hz=20, trace=false, progress=None))]
     fn run(
         &self,

@@ -54,9 +54,9 @@ pub(super) fn prepare(
     })?;
     // What the file system still has to do for them is not to be part of the run.
     let sync = || {
-        let all = views.folders();
-        all.map(|folder| syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into())))
-            .collect::<Result<(), RunError>>()
+        views.folders().try_for_each(|folder| {
+            syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into()))
+        })
     };
     if views.folders().count() > 1 {
         sync()?; // what one host has written another may have in its cache

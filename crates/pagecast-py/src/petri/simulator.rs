@@ -13,6 +13,12 @@ use pyo3::types::PyDict;
 use super::{on_large_stack, values};
 use crate::errors::PetriNetError;
 
+/// Equal tokens: their value, how many there are, and when they are ready.
+type Tokens = (Py<PyAny>, u64, Option<Py<PyAny>>);
+
+/// A transition that occurred, when, and the values of its variables.
+type Occurred<'py> = (String, Py<PyAny>, Bound<'py, PyDict>);
+
 /// A Petri net on its way.
 #[pyclass(module = "pagecast._core")]
 pub struct PetriSimulator {
@@ -218,7 +224,7 @@ impl PetriSimulator {
     /// ------
     /// PetriNetError
     ///     There is no such place, or more than one.
-    fn tokens(&self, py: Python<'_>, place: &str) -> PyResult<Vec<(Py<PyAny>, u64, Option<Py<PyAny>>)>> {
+    fn tokens(&self, py: Python<'_>, place: &str) -> PyResult<Vec<Tokens>> {
         let at = self.place(place)?;
         let (program, colset) = (&self.model().program, self.model().places[at].colset);
         let marking = self.simulator.marking(at);
@@ -241,7 +247,7 @@ impl PetriSimulator {
     /// -------
     /// list of tuple of str, time and dict
     ///     Transition, model time, and values of its variables.
-    fn occurrences<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Py<PyAny>, Bound<'py, PyDict>)>> {
+    fn occurrences<'py>(&self, py: Python<'py>) -> PyResult<Vec<Occurred<'py>>> {
         let model = self.model();
         self.log
             .iter()
