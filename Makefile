@@ -64,7 +64,7 @@ install: ## the C library and its header into PREFIX; the SimGrid plug-in, too, 
 lint: build ## format and lint both languages, check types and the stubs of the core
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core -p pagecast-probe -p pagecast-capi $(CARGO_FLAGS)
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps -p pagecast-core -p pagecast-petri -p pagecast-probe -p pagecast-capi $(CARGO_FLAGS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from bed import nfs
 from bed.initramfs import MODULES, Archive, libraries_of, load_order
+from bed.nfs import Nfs
 from bed.packages import BedError, Packages
 
 __all__ = ["SCHEDULERS", "FileSystem", "Guest", "NullDisk", "Settings", "command", "kernel_line"]
@@ -110,6 +112,8 @@ class Settings:
     file_system: FileSystem = field(default_factory=FileSystem)
     scheduler: str = ""
     """Of null_blk; empty for what the kernel takes."""
+    nfs: Nfs | None = None
+    """Where cases are played on a mount of NFS instead of a disk."""
 
     @property
     def has_programs(self) -> bool:
@@ -134,9 +138,24 @@ def kernel_line(settings: Settings, case: str) -> str:
         "MOUNT": settings.file_system.mount,
         "JOURNAL": settings.file_system.journal_mib,
         "JOURNAL_DEVICE": int(settings.file_system.has_journal_device),
+        **({"NFS": ""} if settings.nfs is None else settings.nfs.words()),
     }
     kernel = "console=ttyS0 panic=-1 quiet nokaslr mitigations=off"
+    if persistent := _persistent_mib(settings):
+        kernel += f" memmap={persistent}M!4G"
     return " ".join([kernel, *(f"BED_{name}={value}" for name, value in told.items())])
+
+
+def _persistent_mib(settings: Settings) -> int:
+    """Persistent memory of the guest: all that lies above 4 GiB (Documentation/admin-guide: memmap=)."""
+    return nfs.PERSISTENT_MIB if settings.nfs is not None and not settings.nfs.has_own_kernel else 0
+
+
+def _memory(settings: Settings) -> list[str]:
+    if persistent := _persistent_mib(settings):
+        below = ["-machine", f"pc,max-ram-below-4g={settings.memory_mib}M"]
+        return [*below, "-m", str(settings.memory_mib + persistent)]
+    return ["-m", str(settings.memory_mib)]
 
 
 def command(
@@ -150,7 +169,7 @@ def command(
         str(loader), "--library-path", ":".join(map(str, folders)), f"{root}/usr/bin/qemu-system-x86_64",
         "-L", f"{root}/usr/share/qemu", "-L", f"{root}/usr/share/seabios",
         "-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off",
-        "-rtc", "base=2024-01-01,clock=vm", "-smp", "1", "-cpu", PROCESSOR, "-m", str(settings.memory_mib),
+        "-rtc", "base=2024-01-01,clock=vm", "-smp", "1", "-cpu", PROCESSOR, *_memory(settings),
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
         "-serial", "stdio", "-monitor", "none",
         "-kernel", str(kernel), "-initrd", str(initramfs), "-append", kernel_line(settings, case),
@@ -215,8 +234,8 @@ class Guest:
         archive.console()
         for folder in ("proc", "sys", "dev", "tmp", "data"):
             archive.folder(folder)
-        for name in ("init", "disk.sh", "cgroup.sh"):
-            archive.add(name, (HERE / "guest" / name).read_bytes(), mode=0o755)
+        for name in ("init", "disk.sh", "cgroup.sh", *nfs.SCRIPTS):
+            archive.add(name, (HERE / "guest" / Path(name).name).read_bytes(), mode=0o755)
         programs = {
             "bin/busybox": next(root.glob("**/bin/busybox")),
             "mke2fs": next(root.glob("**/sbin/mke2fs")),
@@ -228,6 +247,10 @@ class Guest:
             if settings.file_system.kind == "xfs":
                 programs["mkfs.xfs"] = next(root.glob("**/sbin/mkfs.xfs"))
             _add_runtime(archive, root)
+        if settings.nfs is not None:
+            programs |= {"ip": _program(root, "ip"), "tc": next(root.glob("**/sbin/tc"))}
+            if settings.nfs.has_own_kernel:
+                programs["linux.uml"] = root / "usr/bin/linux.uml"
         for name, path in programs.items():
             archive.add(name, path.read_bytes(), mode=0o755)
         for name, path in _libraries(programs.items(), root).items():
@@ -237,16 +260,25 @@ class Guest:
         if settings.disk == "null":
             scheduler = filter(None, [SCHEDULERS.get(settings.scheduler)])
             wanted = (*MODULES, "null_blk", *settings.file_system.modules, *scheduler)
+        if settings.nfs is not None:
+            wanted = (*wanted, *nfs.MODULES)
+            if settings.nfs.has_own_kernel:
+                of_server = load_order(next(root.glob("usr/lib/uml/modules/*")), nfs.SERVER_MODULES)
+                _add_modules(archive, "uml", of_server)
         modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")), wanted)
-        options = {"null_blk.ko": " nr_devices=0"}
-        archive.add(
-            "modules/order", "".join(f"{name}{options.get(name, '')}\n" for name, _ in modules).encode()
-        )
-        for name, content in modules:
-            archive.add(f"modules/{name}", content)
+        _add_modules(archive, "modules", modules)
         for name, text in cases.items():
             archive.add(f"cases/{name}", text.encode())
         return archive.to_bytes()
+
+
+def _add_modules(archive: Archive, folder: str, modules: Iterable[tuple[str, bytes]]) -> None:
+    """Add modules, and the file `order` with the names and options that are given to insmod."""
+    options = {"null_blk.ko": " nr_devices=0"}
+    lines = [f"{name}{options.get(name, '')}\n" for name, _ in modules]
+    archive.add(f"{folder}/order", "".join(lines).encode())
+    for name, content in modules:
+        archive.add(f"{folder}/{name}", content)
 
 
 def _program(root: Path, name: str) -> Path:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bed import cases, journals, machine, programs, recording
+from bed import cases, journals, machine, nfs_cases, nfs_tables, programs, recording
 from bed.asking import MIB, add_cases, add_dry_run, at_least, percent, say_plan
 from bed.guest import SCHEDULERS, FileSystem, Guest, NullDisk, Settings
-from bed.packages import PROGRAMS, RECORDED, BedError, Packages
+from bed.nfs import SERVERS, Nfs
+from bed.packages import NFS, PROGRAMS, RECORDED, BedError, Packages
 from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
 __all__ = ["act", "plan"]
@@ -20,6 +21,9 @@ DOWNLOAD_MB: Final = 180
 
 PROGRAMS_MB: Final = 60
 """The same of what cases with programs run."""
+
+NFS_MB: Final = 50
+"""The same of what cases of NFS need: most of it is user-mode Linux."""
 
 NEEDED_BYTES: Final = 1 << 30
 """Room that the folder needs: archives and what is in them, and the player's build."""
@@ -58,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--dirty-background-ratio", type=percent, default=default.dirty_background_ratio, metavar="PERCENT")
     add("--cgroup", type=at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
     _add_null(parser)
+    _add_nfs(parser)
     add_dry_run(parser)
     return parser
 
@@ -77,6 +82,64 @@ def _add_null(parser: argparse.ArgumentParser) -> None:
     add("--journal", type=at_least(0), default=0, metavar="MIB", help="0: what mke2fs gives it")
     add("--journal-device", action="store_true", help="the journal is a second disk of --journal MiB")
     add("--options", default="", metavar="OPTION,...", help="of mount: data=journal, nobarrier, nodelalloc")
+
+
+def _add_nfs(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("--nfs", "Cases on a mount of NFS; docs/guides/test-bed.md.")
+    add, default = group.add_argument, Nfs(SERVERS[0])
+    add("--nfs", choices=SERVERS, help="server in the same kernel (dax), or with one of its own (2hosts)")
+    add("--link", type=at_least(1), default=default.link_bytes_per_s // MIB, metavar="MIB_PER_S")
+    add("--delay", type=at_least(0), default=default.delay_us, metavar="US", help="of the link, each way")
+    add("--mtu", type=at_least(576), default=default.mtu, metavar="BYTES")
+    add("--export", choices=("sync", "async"), default=default.export)
+    add("--nfs-version", choices=("4.0", "4.1", "4.2"), default=default.version)
+    add("--rsize", type=at_least(4), default=default.rsize >> 10, metavar="KIB")
+    add("--wsize", type=at_least(4), default=default.wsize >> 10, metavar="KIB")
+    add(
+        "--nfs-options",
+        default="",
+        metavar="OPTION,...",
+        help="more options of nfs(5): noac, sync, nconnect=4",
+    )
+    add("--nfsd", type=at_least(1), default=default.threads, metavar="THREADS")
+    add("--server-memory", type=at_least(256), default=default.server_memory_mib, metavar="MIB")
+    add(
+        "--server-write",
+        type=at_least(1),
+        default=default.server_write_bytes_per_s // MIB,
+        metavar="MIB_PER_S",
+    )
+    add(
+        "--server-read", type=at_least(1), default=default.server_read_bytes_per_s // MIB, metavar="MIB_PER_S"
+    )
+
+
+def _nfs(options: argparse.Namespace) -> Nfs | None:
+    if options.nfs is None:
+        return None
+    if options.disk == "null" or options.cgroup:
+        raise BedError("--nfs has a disk of its own, and no cgroup; leave --disk null and --cgroup out")
+    least = LEAST_MEMORY_MIB + (options.server_memory if options.nfs == "2hosts" else 0)
+    if options.memory < least:
+        raise BedError(
+            f"--memory {options.memory} is that of client and server, of which the server has "
+            f"{options.server_memory} MiB; use --memory {least} or more"
+        )
+    return Nfs(
+        options.nfs,
+        link_bytes_per_s=options.link * MIB,
+        delay_us=options.delay,
+        mtu=options.mtu,
+        export=options.export,
+        version=options.nfs_version,
+        rsize=options.rsize << 10,
+        wsize=options.wsize << 10,
+        options=tuple(filter(None, options.nfs_options.split(","))),
+        threads=options.nfsd,
+        server_memory_mib=options.server_memory,
+        server_write_bytes_per_s=options.server_write * MIB,
+        server_read_bytes_per_s=options.server_read * MIB,
+    )
 
 
 def _settings(options: argparse.Namespace) -> Settings:
@@ -118,6 +181,7 @@ def _settings(options: argparse.Namespace) -> Settings:
             options.journal_device,
         ),
         scheduler=options.scheduler,
+        nfs=_nfs(options),
     )
 
 
@@ -127,9 +191,10 @@ def plan(
     """Say in lines what will be done."""
     lines = []
     if not has_packages:
-        wanted = (*PROGRAMS, *RECORDED) if settings.has_programs else PROGRAMS
+        wanted = (*PROGRAMS, *_more(settings))
+        size_mb = DOWNLOAD_MB + PROGRAMS_MB * settings.has_programs + NFS_MB * (settings.nfs is not None)
         lines.append(
-            f"download about {DOWNLOAD_MB + PROGRAMS_MB * settings.has_programs} MB with apt-get into "
+            f"download about {size_mb} MB with apt-get into "
             f"{folder}/apt: a kernel, {', '.join(wanted)}, and what these need; "
             f"unpack them into {folder}/root and {folder}/kernel, install nothing"
         )
@@ -141,13 +206,15 @@ def plan(
     rates = (
         f"{settings.write_bytes_per_s // MIB} MiB/s write and {settings.read_bytes_per_s // MIB} MiB/s read"
     )
-    disk = settings.null.attributes() if settings.disk == "null" else rates
+    attributes = settings.null.attributes() if settings.disk == "null" else rates
+    disk = f"disk {settings.disk}, {attributes}" if settings.nfs is None else settings.nfs.described()
     lines.append(
-        f"start the guest {len(names)} times ({memory}; disk {settings.disk}, {disk}; "
+        f"start the guest {len(names)} times ({memory}; {disk}; "
         f"{settings.repetitions} repetitions each) for {', '.join(names)}: "
         "one processor for a minute or a few each"
     )
-    lines.append(f"write the recording and its machine file into {folder}/recordings")
+    file = " and its machine file" if settings.nfs is None else ""
+    lines.append(f"write the recording{file} into {folder}/recordings")
     return lines
 
 
@@ -156,13 +223,9 @@ def act(words: Sequence[str]) -> int:
     options = _parser().parse_intermixed_args(words)
     folder: Path = options.folder.resolve()
     settings = _settings(options)
-    scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
-    if settings.has_programs:
-        asked = programs.cases_of(options.cases, scale, options.journal or JOURNAL_MIB)
-    else:
-        asked = {name: programs.Case(text, {}) for name, text in texts_of(options.cases, scale).items()}
+    asked = _asked(options, settings)
     packages = Packages(folder)
-    has_packages = packages.has_programs() if settings.has_programs else packages.is_there()
+    has_packages = packages.has(_more(settings))
     player = folder / "player"
     lines = plan(folder, list(asked), settings, has_packages=has_packages, has_player=player.exists())
     if options.dry_run:
@@ -171,14 +234,38 @@ def act(words: Sequence[str]) -> int:
     _check_room(folder, packages)
     if not has_packages:
         print(f"bed: {lines[0]}", flush=True)
-        (packages.fetch_programs if settings.has_programs else packages.fetch)()
+        packages.fetch()
+        packages.fetch_more(_more(settings))
     build_player(folder, player)
     guest = Guest(folder, packages, player)
     for name, case in asked.items():
         recorded = _record(guest, folder, name, case, settings)
     has_programs = any(case.files for case in asked.values())
-    say_how_to_judge(recorded, "live-programs" if has_programs else "live-kernel")
+    study = "live-nfs" if settings.nfs is not None else "live-programs" if has_programs else "live-kernel"
+    say_how_to_judge(recorded, study)
     return 0
+
+
+def _more(settings: Settings) -> tuple[str, ...]:
+    """Give the packages that the guest needs beside those that each one has."""
+    if settings.nfs is not None:
+        return NFS
+    return RECORDED if settings.has_programs else ()
+
+
+def _asked(options: argparse.Namespace, settings: Settings) -> dict[str, programs.Case]:
+    """Give the cases that are asked for, by name."""
+    if settings.nfs is not None:
+        of_server = settings.nfs.server_memory_mib if settings.nfs.has_own_kernel else 0
+        of_nfs = nfs_cases.Scale.of(settings.memory_mib, settings.dirty_ratio, of_server)
+        texts = texts_of(options.cases, nfs_cases.CASES, of_nfs)
+        return {name: programs.Case(text, {}) for name, text in texts.items()}
+    scale = cases.Scale.of(settings.memory_mib, settings.dirty_ratio, settings.cgroup_bytes // MIB)
+    if settings.has_programs:
+        return programs.cases_of(options.cases, scale, options.journal or JOURNAL_MIB)
+    return {
+        name: programs.Case(text, {}) for name, text in texts_of(options.cases, cases.CASES, scale).items()
+    }
 
 
 def _check_room(folder: Path, packages: Packages) -> None:
@@ -208,9 +295,13 @@ def _record(guest: Guest, folder: Path, name: str, case: programs.Case, settings
         null=settings.null if settings.disk == "null" else None,
         file_system=settings.file_system,
         scheduler=settings.scheduler,
+        nfs=settings.nfs,
     )
     recorded = folder / "recordings" / machine.name_of(made, platform)
     recording.write(recorded, {name: out}, {name: case.steps}, files=case.files)
-    (recorded / machine.FILE).write_text(machine.machine_of(made, platform))
+    if settings.nfs is None:
+        (recorded / machine.FILE).write_text(machine.machine_of(made, platform))
+    else:
+        nfs_tables.write(recorded, name, out, case.steps)
     say_recorded(recorded, name, time.monotonic() - begun)
     return recorded

@@ -110,7 +110,7 @@ def act(words: Sequence[str]) -> int:
     ratio = int((_SYSCTLS / "dirty_ratio").read_text())
     if not ratio:
         raise BedError("vm.dirty_bytes is set; cases are scaled to vm.dirty_ratio: set that instead")
-    texts = texts_of(options.cases, cases.Scale.of(memory_mib, ratio))
+    texts = texts_of(options.cases, cases.CASES, cases.Scale.of(memory_mib, ratio))
     if options.dry_run:
         say_plan("host", "as root", plan(folder, bed, texts, options.repetitions))
         return 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bed.guest import FileSystem, NullDisk
+from bed.nfs import Nfs
 from bed.packages import BedError
 
 __all__ = ["FILE", "Made", "machine_of", "name_of"]
@@ -96,6 +97,8 @@ class Made:
     file_system: FileSystem = field(default_factory=FileSystem)
     scheduler: str = ""
     """The one that was asked for; else it is the kernel's own."""
+    nfs: Nfs | None = None
+    """Where cases were played on a mount of NFS; such a platform has no machine file."""
 
 
 def name_of(made: Made, platform: str) -> str:
@@ -106,6 +109,8 @@ def name_of(made: Made, platform: str) -> str:
     major, minor = _version(platform)
     gib, rest = divmod(made.memory_mib, 1024)
     memory = f"{made.memory_mib}m" if rest else f"{gib}g"
+    if made.nfs is not None:
+        return "-".join([f"{made.bed}{major}{minor}", made.nfs.name(), memory])
     parts = [f"{made.bed}{major}{minor}", made.disk]
     if not made.file_system.is_plain:
         parts += _words(made.file_system)

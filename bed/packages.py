@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 __all__ = [
-    "LEAST_KERNEL", "PROGRAMS", "RECORDED", "BedError", "Packages", "candidate", "kernel_of", "suites",
+    "LEAST_KERNEL", "NFS", "PROGRAMS", "RECORDED", "BedError", "Packages", "candidate", "kernel_of", "suites",
 ]  # fmt: skip
 
 PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
@@ -22,6 +22,9 @@ PROGRAMS: Final = ("qemu-system-x86", "busybox-static", "e2fsprogs", "mount")
 
 RECORDED: Final = ("fio", "strace", "dash", "coreutils", "tar", "sqlite3", "git", "tcc", "xfsprogs")
 """Packages of cases with programs: fio, strace, the traced programs, and mkfs of XFS."""
+
+NFS: Final = ("iproute2", "user-mode-linux")
+"""Packages of cases of NFS: what makes a link, and the kernel of a server with memory of its own."""
 
 KERNEL: Final = "linux-image-amd64"
 """Depends on the distribution's newest kernel."""
@@ -97,13 +100,12 @@ class Packages:
                 self._run("dpkg-deb", "-x", str(archive), str(target))
         (self.root / ".complete").write_text("".join(f"{path.name}\n" for path in [kernel, *programs]))
 
-    def has_programs(self) -> bool:
-        """Tell whether an earlier call of `fetch_programs` came to its end."""
-        marker = self.root / ".programs"
-        return self.is_there() and marker.exists() and marker.read_text().split() == list(RECORDED)
+    def has(self, more: Sequence[str]) -> bool:
+        """Tell whether `fetch` came to its end, and `fetch_more` for each of these packages."""
+        return self.is_there() and set(more) <= set(self._more())
 
-    def fetch_programs(self) -> None:
-        """Download what cases with programs run, and unpack it beside the rest.
+    def fetch_more(self, more: Sequence[str]) -> None:
+        """Download what some cases need, and unpack it beside the rest.
 
         Raises
         ------
@@ -111,16 +113,21 @@ class Packages:
             A package cannot be had.
         """
         self.fetch()
-        if self.has_programs():
+        if self.has(more):
             return
         self._run("apt-get", "update")
         there = (self.root / ".complete").read_text().split()
         options = ("--yes", "--no-install-recommends", "--download-only")
-        self._run("apt-get", "install", *options, *PROGRAMS, *RECORDED)
+        wanted = list(dict.fromkeys([*self._more(), *more]))
+        self._run("apt-get", "install", *options, *PROGRAMS, *wanted)
         new = [path for path in sorted(self._archives.glob("*.deb")) if path.name not in there]
         for archive in new:
             self._run("dpkg-deb", "-x", str(archive), str(self.root))
-        (self.root / ".programs").write_text("".join(f"{name}\n" for name in RECORDED))
+        (self.root / ".more").write_text("".join(f"{name}\n" for name in wanted))
+
+    def _more(self) -> list[str]:
+        marker = self.root / ".more"
+        return marker.read_text().split() if marker.exists() else []
 
     def _sources(self) -> str:
         """Write the package manager's sources; gives the option with which it takes a new enough kernel."""

@@ -4,11 +4,11 @@ import difflib
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from bed import cases, machine
+from bed import machine
 from bed.packages import BedError
 
 __all__ = ["build_player", "say_how_to_judge", "say_recorded", "texts_of"]
@@ -16,8 +16,12 @@ __all__ = ["build_player", "say_how_to_judge", "say_recorded", "texts_of"]
 ROOT: Final = Path(__file__).parents[1]
 TARGET: Final = "x86_64-unknown-linux-gnu"
 
+_Scale = TypeVar("_Scale")
 
-def texts_of(names: Sequence[str], scale: cases.Scale) -> dict[str, str]:
+
+def texts_of(
+    names: Sequence[str], known: Mapping[str, Callable[[_Scale], Iterable[str]]], scale: _Scale
+) -> dict[str, str]:
     """Give the steps of cases by name, and of files of the user's own; no name is all cases.
 
     Raises
@@ -26,17 +30,17 @@ def texts_of(names: Sequence[str], scale: cases.Scale) -> dict[str, str]:
         There is no such case, or a file cannot be read.
     """
     found = {}
-    for name in names or cases.CASES:
+    for name in names or known:
         if name.endswith(".pct"):
             try:
                 found[Path(name).stem] = Path(name).read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise BedError(f"{name}: cannot be read ({error})") from error
-        elif name in cases.CASES:
-            found[name] = cases.text_of(name, scale)
+        elif name in known:
+            found[name] = "".join(f"{line}\n" for line in known[name](scale))
         else:
-            near = difflib.get_close_matches(name, cases.CASES, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(cases.CASES)}"
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             raise BedError(f"there is no case {name}; {hint} A file of your own ends in .pct")
     return found
 
@@ -73,7 +77,6 @@ def say_recorded(recorded: Path, case: str, took_s: float) -> None:
 
 def say_how_to_judge(recorded: Path, study: str = "live-kernel") -> None:
     """Print the command that holds forecasts against a recording."""
-    print(
-        f"bed: judge it with `pagecast reproduce {study} --data {recorded} "
-        f"--machine {recorded}/{machine.FILE}`"
-    )
+    file = recorded / machine.FILE
+    option = f" --machine {file}" if file.exists() else ""
+    print(f"bed: judge it with `pagecast reproduce {study} --data {recorded}{option}`")

@@ -16,7 +16,7 @@ from typing import Final
 from bed import fio
 from bed.packages import BedError
 
-__all__ = ["EVENTS", "TABLES", "events", "write"]
+__all__ = ["EVENTS", "TABLES", "events", "kept", "repetitions", "write", "write_table"]
 
 TABLES: Final = ("io", "cache", "mem")
 """The tables that the guest's player writes itself, but for `EXEC`."""
@@ -101,7 +101,7 @@ def write(
         A table is missing.
     """
     (folder / "cases").mkdir(parents=True, exist_ok=True)
-    tables = {name: _kept(folder / f"{name}.csv.gz", set(outs)) for name in (*TABLES, EXEC, FIO, *EVENTS)}
+    tables = {name: kept(folder / f"{name}.csv.gz", set(outs)) for name in (*TABLES, EXEC, FIO, *EVENTS)}
     for name, fields in EVENTS.items():
         tables[name] = tables[name] or [["case", "rep", "t_s", "task", *fields]]
     for name, text in (files or {}).items():
@@ -111,15 +111,17 @@ def write(
         if not files:
             (folder / "cases" / f"{case}.pct").write_text(texts[case])
         shutil.copyfile(out / "platform.txt", folder / "platform.txt")
-        repetitions = sorted(
-            (path for path in out.iterdir() if path.name.isdigit()), key=lambda path: int(path.name)
-        )
-        for repetition in repetitions:
+        for repetition in repetitions(out):
             _add(tables, case, repetition)
             _keep_outputs(folder, case, repetition)
     for name, rows in tables.items():
         if rows:
-            _write(folder / f"{name}.csv.gz", rows)
+            write_table(folder / f"{name}.csv.gz", rows)
+
+
+def repetitions(out: Path) -> list[Path]:
+    """Give the folders of the repetitions that the guest handed out, in their order."""
+    return sorted((path for path in out.iterdir() if path.name.isdigit()), key=lambda path: int(path.name))
 
 
 def _keep_outputs(folder: Path, case: str, repetition: Path) -> None:
@@ -159,7 +161,7 @@ def _add_programs(tables: dict[str, list[list[str]]], case: str, repetition: Pat
         tables[FIO] += [[case, repetition.name, *row] for row in fio.rows(said.read_text())]
 
 
-def _kept(path: Path, replaced: set[str]) -> list[list[str]]:
+def kept(path: Path, replaced: set[str]) -> list[list[str]]:
     """Read a table that is there, without the cases that are recorded anew."""
     if not path.exists():
         return []
@@ -168,7 +170,7 @@ def _kept(path: Path, replaced: set[str]) -> list[list[str]]:
     return [header, *(row for row in rows if row[0] not in replaced)]
 
 
-def _write(path: Path, rows: Sequence[Sequence[str]]) -> None:
+def write_table(path: Path, rows: Sequence[Sequence[str]]) -> None:
     """Write a table so that the same rows give the same bytes: no name and no time are in the archive."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)

@@ -541,6 +541,50 @@ do = [ { write = "/data/out", size = "3 GB", call = "1 MiB" }, { sleep = "10 s" 
     return with_legend(axes)
 
 
+NETWORK: Final = """
+host.client = { cores = 4, memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" } }
+host.server = { cores = 4, memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" } }
+host.server.disk.ssd = { size = "500 GB", read = "2 GB/s", write = "2 GB/s" }
+host.server.mount."/data".disk = "ssd"
+host.client.mount."/nfs".nfs = "server:/data"
+network = { topology = "star", transport = "10gbe", latency = "20 us" }
+"""
+"""A client and a server, connected by 10 Gbit/s over a switch."""
+
+
+def network_levels() -> Figure:
+    """How fast a client reads files that the server has cached, by their size, as flows and in segments."""
+    axes = one_plot(height=3.2)
+    sizes = [4 * KIB << step for step in range(15)]
+    for mtu, colour in ((1500, BLUE), (9000, ORANGE)):
+        for level, line in (("flow", "-"), ("segment", "--")):
+            rates = [_read_over(size, f"network.mtu={mtu} B", f"network.level={level}") for size in sizes]
+            axes.plot(
+                [size / KIB for size in sizes], rates, line, color=colour, label=f"MTU {mtu} B, {level} level"
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("file (KiB)")
+    axes.set_ylabel("read (MB/s)")
+    return with_legend(axes)
+
+
+def _read_over(size: int, *overrides: str) -> float:
+    """Read a file that the server has cached; MB/s."""
+    text = f"""
+[[file]]
+path = "/data/in"
+host = "server"
+size = "{size} B"
+cached = "{size} B"
+[[process]]
+name = "app"
+host = "client"
+do = [ {{ read = "/nfs/in" }} ]
+"""
+    result = forecast(text, *overrides, machine=NETWORK)
+    return float(size / result.operations["duration_s"][0] / MB)
+
+
 FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "first_forecast": first_forecast,
     "throttle_curve": throttle_curve,
@@ -551,6 +595,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "cgroup_limits": cgroup_limits,
     "tmpfs_beside_a_disk": tmpfs_beside_a_disk,
     "nfs_write_and_close": nfs_write_and_close,
+    "network_levels": network_levels,
     "read_ahead_windows": read_ahead_windows,
     "fsync_queue": fsync_queue,
     "write_back_throttling": write_back_throttling,

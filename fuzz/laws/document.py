@@ -71,7 +71,7 @@ def _lines(document: Table, units: Units) -> Iterator[str]:
     for key in ("model", "machine", "host", "link", "network"):
         if key in document:
             yield from _table((key,), document[key], units)
-    for key in ("file", "process"):
+    for key in ("route", "file", "process"):
         for entry in document.get(key, ()):
             yield f"[[{key}]]"
             yield from (f"{_key(name)} = {_value(value, units)}" for name, value in entry.items())

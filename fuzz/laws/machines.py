@@ -339,6 +339,8 @@ def network(chance: Chance) -> Table:
             hosts[client]["mount"][STRIPED] = {"striped": servers, "layout": layout}
     machine: Table = {"host": {**hosts, "server": server}}
     if chance.random() < 0.2:
+        return machine | routes(chance, clients) | segments(chance)
+    if chance.random() < 0.2:
         shape = chance.one_of("star", "two-level", "fat-tree", "torus")
         drawn: Table = {
             "topology": shape,
@@ -351,8 +353,38 @@ def network(chance: Chance) -> Table:
             drawn["k"] = 4
         elif shape == "torus":
             drawn["topo_parameters"] = "2,2"
-        return machine | {"network": drawn | wires(chance)}
-    return machine | {"link": links}
+        return machine | {"network": drawn | wires(chance) | segments(chance).get("network", {})}
+    return machine | {"link": links} | segments(chance)
+
+
+def routes(chance: Chance, clients: list[str]) -> Table:
+    """Draw a route by hand from each client to the server, over links of which some are on several routes."""
+    names = [f"wire{number}" for number in range(chance.randint(1, 6))]
+    links = {
+        name: {"rate": chance.rate(10 * MB, 5000 * MB), "latency": Time(chance.between(US, MS))}
+        | wires(chance)
+        for name in names
+    }
+    drawn = []
+    for client in clients:
+        length = chance.randint(1, len(names))
+        route: Table = {
+            "from": client,
+            "to": "server",
+            "links": [chance.choice(names) for _ in range(length)],
+        }
+        drawn.append(route)
+        if chance.sometimes():
+            route["symmetrical"] = False
+            drawn.append({"from": "server", "to": client, "links": [chance.choice(names)]})
+    return {"link": links, "route": drawn}
+
+
+def segments(chance: Chance) -> Table:
+    """Draw whether messages move segment by segment."""
+    if chance.random() < 0.9:
+        return {}
+    return {"network": {"level": "segment", "device_buffer": Size(chance.one_of(9000, 1 << 20))}}
 
 
 def wires(chance: Chance) -> Table:
@@ -361,7 +393,7 @@ def wires(chance: Chance) -> Table:
     if chance.random() < 0.2:
         drawn["sharing"] = chance.one_of("shared", "split-duplex", "fatpipe")
     if chance.random() < 0.2:
-        drawn["transport"] = chance.one_of("10gbe", "ipoib-fdr", "rdma-edr")
+        drawn["transport"] = chance.one_of("1gbe", "10gbe", "100gbe", "ipoib-qdr", "ipoib-fdr", "rdma-edr")
     if chance.random() < 0.2:
         drawn["mtu"] = Size(chance.one_of(1500, 9000))
     if chance.random() < 0.2:

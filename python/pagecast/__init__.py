@@ -21,7 +21,7 @@ import importlib
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from pagecast import cache, cawl, errors, plot
+    from pagecast import cache, cawl, errors, petri, plot
     from pagecast._core import (
         MODELS,
         Machine,
@@ -126,6 +126,7 @@ __all__ = [
     "munmap",
     "now",
     "open",
+    "petri",
     "plot",
     "read",
     "readahead",
@@ -169,7 +170,7 @@ _LAZY = {
     "simulate": "pagecast.api",
     "validate": "pagecast.validation.validating",
 }
-_LAZY_MODULES = ("cache", "cawl", "errors", "plot")
+_LAZY_MODULES = ("cache", "cawl", "errors", "petri", "plot")
 
 
 def __getattr__(name: str) -> object:

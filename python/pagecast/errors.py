@@ -17,6 +17,7 @@ __all__ = [
     "OutOfMemoryError",
     "OutputError",
     "PagecastError",
+    "PetriNetError",
     "ProbeError",
     "ProgramError",
     "ScenarioError",
@@ -48,6 +49,10 @@ class UnknownModelError(ScenarioError):
 
 class StudyError(PagecastError, ValueError):
     """A study, an experiment or recordings that do not exist."""
+
+
+class PetriNetError(PagecastError, ValueError):
+    """A Petri net that cannot be understood: its file, its pages, or an inscription."""
 
 
 class SimulationError(PagecastError, RuntimeError):

@@ -112,15 +112,19 @@ class Result:
     """
 
     always_saved: ClassVar[tuple[str, ...]] = TABLES
-    """The names of the tables that are saved, but for `at_risk`, which is there if it was asked for."""
+    """The names of the tables that are always saved."""
+
+    saved_with_rows: ClassVar[tuple[str, ...]] = ("links", "servers", "rpc_slots", "at_risk")
+    """The names of those that are saved if they have rows."""
 
     def __init__(self, core: _core.Result) -> None:
         self._core = core
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The names of the tables that are saved; `at_risk` among them if it was asked for."""
-        return (*self.always_saved, "at_risk") if len(self.at_risk) else self.always_saved
+        """The names of the tables that are saved: some only with rows, as `at_risk` if it was asked for."""
+        with_rows = (name for name in self.saved_with_rows if len(getattr(self, name)))
+        return (*self.always_saved, *with_rows)
 
     @property
     def is_measured(self) -> bool:
@@ -309,6 +313,27 @@ class Result:
         Directions that are not used have no rows.
         """
         return self._table("links")
+
+    @cached_property
+    def servers(self) -> Columns:
+        """What each server of other hosts' files has done.
+
+        Columns `host`, `threads`, `calls` (those that were answered), `read_bytes`, `write_bytes`,
+        `call_s` and `queue_s` (the mean time of a call at a thread and before it), `mean_busy` and
+        `max_busy` threads, `mean_waiting` and `max_waiting` calls, `utilisation` (the part of the time
+        of all threads). Servers without calls have no rows.
+        """
+        return self._table("servers")
+
+    @cached_property
+    def rpc_slots(self) -> Columns:
+        """The calls of each client to each server of a mount.
+
+        Columns `host`, `mount`, `server`, `slots` (how many calls may be under way; NaN without a limit),
+        `calls`, `read_bytes`, `write_bytes`, `call_s` (the mean time until the reply), `mean_in_use`,
+        `max_in_use` and `utilisation` (the part of the slots). Mounts without calls have no rows.
+        """
+        return self._table("rpc_slots")
 
     @cached_property
     def files(self) -> Columns:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +23,10 @@ from pagecast.errors import ArgumentError
 from pagecast.progress import Stages
 from pagecast.result import TABLES, Columns, Result
 
-__all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Measured", "Plan", "check_tracing", "run"]
+__all__ = ["DEFAULT_SAMPLE_HZ", "MOST_SAMPLE_HZ", "Directories", "Measured", "Plan", "check_tracing", "run"]
+
+Directories = str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]]
+"""A directory for all hosts of a scenario, or directories by host."""
 
 DEFAULT_SAMPLE_HZ = 20
 """How often the machine is looked at per second."""
@@ -162,7 +166,7 @@ class Plan:
     Raises
     ------
     ScenarioError
-        Scenarios that one machine cannot run: several hosts, mounts of another host, memory cgroups.
+        Scenarios that one machine cannot run: memory cgroups, `drop_caches` of one of several hosts.
     ProgramError
         A program that failed.
     """
@@ -221,37 +225,45 @@ class Plan:
         return self._core.is_open_ended
 
     @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of its hosts."""
+        return tuple(self._core.hosts)
+
+    @property
     def paths(self) -> dict[str, Path]:
         """Where each file of the scenario is in the folder of the run."""
         return dict(self._core.paths)
 
-    def check(self, dir: str | os.PathLike[str]) -> dict[str, Any]:
+    def check(self, dir: Directories) -> dict[str, Any]:
         """Check that it can be run in a directory; changes nothing.
 
         Parameters
         ----------
-        dir : path-like
+        dir : path-like, or mapping of path-like
+            As for `run`.
 
         Returns
         -------
         dict
             ``file_system``, ``caution`` (a warning about it, or None), ``free_bytes`` on the disk,
-            ``available_bytes`` of memory.
+            ``available_bytes`` of memory, and ``places``: the same of each directory, with its ``hosts``.
 
         Raises
         ------
         ProbeError
-            There is no such directory, it cannot be written to, it is in memory, or the disk is too full.
+            There is no such directory, it cannot be written to, it is in memory, or the disk is too full; a
+            host has none.
         OutOfMemoryError
             The programs would take more memory than there is.
         NotAllowedError
             Something needs root.
         """
-        return self._core.check(check_path("dir", dir))
+        places = self._core.check(*_directories(dir))
+        return places[0] | {"places": places}
 
     def run(
         self,
-        dir: str | os.PathLike[str],
+        dir: Directories,
         *,
         keep: bool = False,
         sample_hz: int = DEFAULT_SAMPLE_HZ,
@@ -261,7 +273,7 @@ class Plan:
         """Run it; see `run`."""
         return Measured(
             self._core.run(
-                check_path("dir", dir),
+                *_directories(dir),
                 keep=check_flag("keep", keep),
                 sample_hz=check_whole("sample_hz", sample_hz, least=1, most=MOST_SAMPLE_HZ),
                 trace=check_flag("trace", trace),
@@ -270,10 +282,22 @@ class Plan:
         )
 
 
+def _directories(dir: Directories) -> tuple[str | None, list[tuple[str, str]]]:
+    """Give the directory of all hosts, and those of some."""
+    if not isinstance(dir, Mapping):
+        return check_path("dir", dir), []
+    if not dir:
+        raise ArgumentError("dir={} names no directory; name one for each host, or one for all")
+    return None, [
+        (check_text("a host of dir", host), check_path(f"dir[{written(host)}]", path))
+        for host, path in dir.items()
+    ]
+
+
 def run(
     scenario: Scenario,
     *,
-    dir: str | os.PathLike[str],
+    dir: Directories,
     keep: bool = False,
     sample_hz: int = DEFAULT_SAMPLE_HZ,
     trace: bool = False,
@@ -291,9 +315,12 @@ def run(
     Parameters
     ----------
     scenario : Scenario
-        Of one host. Its machine says where files are; its memory, disks and settings are this machine's.
-    dir : path-like
-        A directory on the disk to be measured.
+        Its machine says where files are. Memory, disks and settings are this machine's, which plays all
+        hosts.
+    dir : path-like, or mapping of path-like
+        A directory on the disk to be measured, or directories by host. Those of hosts that share files must
+        show the same: an exported directory, and a mount of it. A host without one sees what a host sees that
+        shares files with it.
     keep : bool
         Leave the files where they are, and say where in ``kept``.
     sample_hz : int
@@ -320,9 +347,9 @@ def run(
     Raises
     ------
     ScenarioError
-        Scenarios that one machine cannot run: several hosts, mounts of another host, memory cgroups.
+        Scenarios that one machine cannot run: memory cgroups, `drop_caches` of one of several hosts.
     ProbeError
-        The directory cannot be used, or the kernel refused something.
+        A directory cannot be used, a host has none, or the kernel refused something.
     SimulationError
         The workload cannot go on, as in a simulation.
     KeyboardInterrupt

@@ -387,16 +387,70 @@ def test_what_does_not_fit_is_not_begun(on_disk):
     assert text.startswith("the programs would hold 9 TB of memory, and only ")
 
 
-def test_what_one_machine_does_not_have(on_disk):
-    nfs = (
-        'host.client = { from = "wrench-cluster", mount."/n" = { nfs = "server:/data" } }\n'
-        'host.server = { from = "wrench-cluster" }\n'
-        'link.lan = { between = ["client", "server"], rate = "1 GB/s" }\n'
-        '[[process]]\nname = "p"\ndo = [ { write = "/n/f", size = "1 MB" } ]\n'
+NFS = """\
+host.client = { from = "wrench-cluster", mount."/n" = { nfs = "server:/data" } }
+host.server = { from = "wrench-cluster" }
+link.lan = { between = ["client", "server"], rate = "1 GB/s" }
+[[file]]
+host = "server"
+path = "/data/in"
+size = "2 MB"
+[[process]]
+name = "p"
+host = "client"
+do = [ { read = "/n/in" }, { write = "/n/f", size = "1 MB" } ]
+[[process]]
+name = "q"
+host = "server"
+after = ["p"]
+do = [ { read = "/data/f" } ]
+"""
+
+
+def played(on_disk, *words):
+    outcome = on_disk("run", "nfs.toml", "--json", *words)
+    assert outcome.code == ExitCode.OK, outcome.stderr
+    rows = json.loads(outcome.stdout)["runs"][0]["operations"]
+    return outcome.stderr, [(row["process"], row["host"], row["operation"], row["bytes"]) for row in rows]
+
+
+def test_the_hosts_of_a_scenario_are_played_together(on_disk):
+    (on_disk.folder / "nfs.toml").write_text(NFS)
+    text, rows = played(on_disk, "--dir", "there")
+    assert rows == [
+        ("p", "client", "read", 2_000_000),
+        ("p", "client", "write", 1_000_000),
+        ("q", "server", "read", 1_000_000),
+    ]
+    assert "This machine plays 2 hosts: with its own memory, vm settings and disks" in text
+    assert "They share a page cache." in text
+    # A link shows the directory of the server, as a mount of it does.
+    (on_disk.folder / "mount").symlink_to(on_disk.folder / "there")
+    text, again = played(on_disk, "--dir", "server=there", "--dir", "client=mount")
+    assert again == rows
+    assert "client: in mount, " in text
+    assert "server: in there, " in text
+    assert played(on_disk, "--dir", "there", "--dir", "client=mount")[1] == rows
+    assert os.listdir(on_disk.folder / "there") == []
+
+
+def test_hosts_that_share_files_need_directories_that_do(on_disk):
+    (on_disk.folder / "nfs.toml").write_text(NFS)
+    (on_disk.folder / "other").mkdir()
+    text = refused(on_disk, "nfs.toml", "--dir", "server=there", "--dir", "client=other")
+    assert text.startswith(
+        "host `server` shares files with host `client`, and its directory there does not show"
     )
-    (on_disk.folder / "nfs.toml").write_text(nfs)
-    assert refused(on_disk, "nfs.toml", "--dir", "there") == (
-        "nfs.toml: a scenario of 2 hosts (client, server) cannot be run for real; give it one [machine]"
+    text = refused(on_disk, "nfs.toml", "--dir", "sever=there")
+    assert text == "--dir sever=...: there is no host `sever`; there are client, server"
+    assert os.listdir(on_disk.folder / "other") == []
+
+
+def test_what_one_machine_does_not_have(on_disk):
+    drops = NFS.replace("{ read = '/n/in' }", "").replace('{ read = "/n/in" }', "{ drop_caches = true }")
+    (on_disk.folder / "nfs.toml").write_text(drops)
+    assert refused(on_disk, "nfs.toml", "--dir", "there").startswith(
+        "nfs.toml: drop_caches of one of 2 hosts (client, server), which would empty the page cache of all, "
     )
     member = SMALL.replace("[machine]", '[machine]\ncgroup.few = { memory.max = "1 GB" }').replace(
         'name = "app"', 'name = "app"\ncgroup = "few"'

@@ -61,6 +61,9 @@ cores = 2
 memory = { size = «"4 GB"», read = "8 GB/s", write = "5 GB/s" }
 disk.d = { size = "50 GB", read = «"500 MB/s"», write = "400 MB/s" }
 mount."/export".disk = «"d"»
+[network]
+level = «"segment"»
+device_buffer = «"64 KiB"»
 [link.lan]
 between = «["client", "server"]»
 rate = «"1 GB/s"»

@@ -20,7 +20,7 @@ LAYERS = (
     ("description",),
     ("comparison",),
     ("report", "benchmark", "grid"),
-    ("plot", "calibration", "cache", "simpy"),
+    ("plot", "calibration", "cache", "simpy", "petri"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""
 

@@ -42,6 +42,8 @@ pub enum Step {
     Process { name: String, steps: Vec<Step> },
     /// `wait` for all processes.
     Wait,
+    /// `sh COMMAND`: runs a command of the shell, and waits for it.
+    Shell { command: String },
     /// `exec PROGRAM WORDS`: runs a program below the mount point and waits for it.
     Exec { words: Vec<String> },
 }
@@ -157,6 +159,7 @@ fn step(words: &[&str]) -> Result<Step, String> {
         ["stat", label, path] => Step::Stat { label: label.to_owned(), path: path.to_owned() },
         ["mark", label] => Step::Mark { label: label.to_owned() },
         ["wait"] => Step::Wait,
+        ["sh", ..] if words.len() > 1 => Step::Shell { command: words[1..].join(" ") },
         ["exec", ..] if words.len() > 1 => {
             Step::Exec { words: words[1..].iter().map(|&word| word.to_owned()).collect() }
         }
@@ -242,6 +245,7 @@ mod tests {
             ("proc one\nproc two\n", "line 2: `proc` inside a `proc`; write `endproc` first"),
             ("sync\nproc one\nsync\n", "line 2: `proc` without an `endproc` below it"),
             ("exec\n", "line 1: `exec` is no step that can be played"),
+            ("sh\n", "line 1: `sh` is no step that can be played"),
             ("endproc\n", "line 1: `endproc` without a `proc` above it"),
         ] {
             assert_eq!(parse(text).unwrap_err(), problem);

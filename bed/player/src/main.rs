@@ -1,8 +1,9 @@
 //! Plays a case of the study `live-kernel` on the kernel that it runs on, and writes the tables of a recording.
 //!
-//! `play CASE.pct REPETITION MOUNT MAJOR:MINOR OUT` reads the steps of the case, does them below MOUNT and writes OUT/io.csv,
-//! OUT/cache.csv, OUT/mem.csv, OUT/exec.csv and OUT/start, the monotonic time of the case's start in seconds. MAJOR:MINOR is the disk whose
-//! write-back figures are sampled. Left out: traces, which whoever starts it takes from tracefs.
+//! `play CASE.pct REPETITION MOUNT MAJOR:MINOR OUT [SERVER]` reads the steps of the case, does them below MOUNT and writes OUT/io.csv,
+//! OUT/cache.csv, OUT/mem.csv, OUT/exec.csv, OUT/counters and OUT/start, the monotonic time of the case's start in seconds. MAJOR:MINOR is
+//! the disk whose write-back figures are sampled. SERVER is the folder that the server of an NFS mount exports, SRV in paths.
+//! Left out: traces, which whoever starts it takes from tracefs.
 
 mod case;
 mod player;
@@ -34,8 +35,11 @@ fn main() -> ExitCode {
 }
 
 fn play(words: &[String]) -> Result<(), String> {
-    let [path, repetition, mount, device, out] = words else {
-        return Err("write `play CASE.pct REPETITION MOUNT MAJOR:MINOR OUT`".to_owned());
+    let ([path, repetition, mount, device, out], server) = (match words {
+        [first @ .., server] if words.len() == 6 => (first, Some(server)),
+        all => (all, None),
+    }) else {
+        return Err("write `play CASE.pct REPETITION MOUNT MAJOR:MINOR OUT [SERVER]`".to_owned());
     };
     let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let steps = case::parse(&text).map_err(|problem| format!("{path}: {problem}"))?;
@@ -48,7 +52,12 @@ fn play(words: &[String]) -> Result<(), String> {
     let monotonic = clock_gettime(ClockId::Monotonic);
     let (played, sampled) = thread::scope(|scope| {
         let sampling = scope.spawn(|| sampler.run(start, &is_over));
-        let played = Player::new(Path::new(mount), start).play(&steps);
+        let player = Player::new(Path::new(mount), start);
+        let player = match server {
+            Some(folder) => player.of_server(Path::new(folder)),
+            None => player,
+        };
+        let played = player.play(&steps);
         is_over.store(true, Ordering::Relaxed);
         (played, sampling.join())
     });
@@ -62,6 +71,7 @@ fn play(words: &[String]) -> Result<(), String> {
         ("cache.csv", rows::cache(&name, repetition, &played)),
         ("exec.csv", rows::exec(&name, repetition, &played)),
         ("mem.csv", sampler.table(&name, repetition)),
+        ("counters", rows::counters(&played)),
         ("start", format!("{}.{:09}\n", monotonic.tv_sec, monotonic.tv_nsec)),
     ];
     for (file, text) in tables {

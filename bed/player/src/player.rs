@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ use rustix::fs::{Advice, OFlags, fadvise};
 
 use crate::case::{Flags, Kind, Step};
 use crate::program::run;
-use crate::rows::{Call, Look, Played};
+use crate::rows::{COUNTER_FILES, Call, Counted, Look, Played};
 
 /// Rows of calls that are smaller than this are summed up to it.
 const ROW_BYTES: u64 = 1 << 20;
@@ -55,6 +56,7 @@ impl Buffer {
 /// One process of a case.
 pub struct Player {
     mount: PathBuf,
+    server: Option<PathBuf>,
     start: Instant,
     played: Played,
     handles: BTreeMap<usize, Handle>,
@@ -70,15 +72,22 @@ impl Player {
         Self::named("p0", mount, start, BTreeMap::new())
     }
 
+    /// Says that the mount is one of NFS, and what SRV in paths stands for: the folder that its server exports.
+    pub fn of_server(self, folder: &Path) -> Self {
+        Self { server: Some(folder.to_owned()), ..self }
+    }
+
     fn named(name: &str, mount: &Path, start: Instant, handles: BTreeMap<usize, Handle>) -> Self {
         let played = Played {
             name: name.to_owned(),
             calls: Vec::with_capacity(1 << 14),
             looks: Vec::new(),
             runs: Vec::new(),
+            counted: Vec::new(),
         };
         Self {
             mount: mount.to_owned(),
+            server: None,
             start,
             played,
             handles,
@@ -94,10 +103,12 @@ impl Player {
     /// # Errors
     /// What could not be done, and why.
     pub fn play(mut self, steps: &[Step]) -> Result<Vec<Played>, String> {
+        self.count("begin")?;
         for step in steps {
             self.step(step)?;
         }
         self.wait()?;
+        self.count("end")?;
         let mut all = vec![self.played];
         all.append(&mut self.ended);
         Ok(all)
@@ -153,6 +164,7 @@ impl Player {
             }),
             Step::Stat { label, path } => self.look(label, path),
             Step::Mark { label } => {
+                self.count(label)?;
                 let start_s = self.now_s();
                 self.note("mark", label, start_s, 0.0);
                 Ok(())
@@ -169,6 +181,10 @@ impl Player {
                 let duration_s = self.now_s() - start_s;
                 self.note("wait", "", start_s, duration_s);
                 Ok(())
+            }
+            Step::Shell { command } => {
+                let command = self.placed(command);
+                self.timed("sh", "", || shell(&command))
             }
             Step::Exec { words } => {
                 let done = run(words, &self.mount, self.start)?;
@@ -221,10 +237,38 @@ impl Player {
         self.timed(op, &name, || act(&file))
     }
 
-    /// Gives a file's name below the mount point, and its path.
+    /// Gives a file's name below the mount point or the server's folder, and its path.
     fn path(&self, path: &str) -> Result<(String, PathBuf), String> {
+        if let (Some(server), Some(name)) = (&self.server, path.strip_prefix("SRV/")) {
+            return Ok((name.to_owned(), server.join(name)));
+        }
         let name = path.strip_prefix("MNT/").ok_or_else(|| format!("{path}: files are below MNT/"))?;
         Ok((name.to_owned(), self.mount.join(name)))
+    }
+
+    /// Puts the folders into a command of the shell.
+    fn placed(&self, command: &str) -> String {
+        let server = self.server.as_deref().unwrap_or(&self.mount);
+        command
+            .replace("MNT/", &format!("{}/", self.mount.display()))
+            .replace("SRV/", &format!("{}/", server.display()))
+    }
+
+    /// Notes what the kernel has counted of NFS, if the mount is one of it.
+    fn count(&mut self, label: &str) -> Result<(), String> {
+        if self.server.is_none() {
+            return Ok(());
+        }
+        let mut text = String::new();
+        for path in COUNTER_FILES {
+            match std::fs::read_to_string(path) {
+                Ok(counted) => text += &counted,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(format!("{path}: {error}")),
+            }
+        }
+        self.played.counted.push(Counted { time_s: self.now_s(), label: label.to_owned(), text });
+        Ok(())
     }
 
     fn open(&mut self, handle: usize, path: &str, flags: Flags) -> Result<(), String> {
@@ -349,6 +393,12 @@ impl Player {
     }
 }
 
+/// Runs a command of the shell.
+fn shell(command: &str) -> io::Result<()> {
+    let status = Command::new("/bin/sh").args(["-c", command]).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("`{command}`: {status}"))) }
+}
+
 fn not_open(handle: usize) -> String {
     format!("handle {handle} is not open")
 }
@@ -407,6 +457,19 @@ mod tests {
             rows(&played[0]).iter().map(|row| row.0).collect::<Vec<_>>(),
             ["open", "wait", "fsync", "mark"]
         );
+    }
+
+    #[test]
+    fn a_command_and_a_look_find_the_folders_of_client_and_server() {
+        let (client, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let case = "sh printf Z > SRV/f\nsh cp SRV/f MNT/g\nstat srv_end SRV/f\nmark one\n";
+        let player = Player::new(client.path(), Instant::now()).of_server(server.path());
+        let played = player.play(&parse(case).unwrap()).unwrap();
+        assert_eq!(std::fs::read_to_string(client.path().join("g")).unwrap(), "Z");
+        assert_eq!((played[0].looks[0].file.as_str(), played[0].looks[0].bytes[0]), ("f", 1));
+        let labels: Vec<&str> = played[0].counted.iter().map(|each| each.label.as_str()).collect();
+        assert_eq!(labels, ["begin", "one", "end"]);
+        assert!(play(client.path(), "sh false\n").unwrap_err().starts_with("sh : `false`: exit status"));
     }
 
     #[test]

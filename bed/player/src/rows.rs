@@ -52,6 +52,20 @@ pub struct Run {
 /// The lines of `/proc/PID/io` that are kept.
 pub const COUNTERS: [&str; 6] = ["rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"];
 
+/// What the kernel had counted of NFS at a mark.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// When, in seconds from the start of the case.
+    pub time_s: f64,
+    /// The phase that begins; `begin` and `end` are those of the case.
+    pub label: String,
+    /// The text of `COUNTER_FILES`.
+    pub text: String,
+}
+
+/// Where the kernel counts calls of NFS: those of the client, and of a server in the same kernel.
+pub const COUNTER_FILES: [&str; 2] = ["/proc/self/mountstats", "/proc/net/rpc/nfsd"];
+
 /// What one process of a case did.
 #[derive(Clone, Debug)]
 pub struct Played {
@@ -63,6 +77,8 @@ pub struct Played {
     pub looks: Vec<Look>,
     /// The programs that it ran, in order.
     pub runs: Vec<Run>,
+    /// Calls of NFS at its marks, in order.
+    pub counted: Vec<Counted>,
 }
 
 /// Writes `exec.csv`.
@@ -78,6 +94,15 @@ pub fn exec(case: &str, repetition: u32, processes: &[Played]) -> String {
                 "{case},{repetition},{name},{start_s:.6},{duration_s:.9},{counters},\"{command}\""
             );
         }
+    }
+    text
+}
+
+/// Writes `counters`: a line `mark TIME LABEL`, and below it what the kernel had counted.
+pub fn counters(processes: &[Played]) -> String {
+    let mut text = String::new();
+    for Counted { time_s, label, text: counted } in processes.iter().flat_map(|process| &process.counted) {
+        let _ = write!(text, "mark {time_s:.6} {label}\n{counted}");
     }
     text
 }
@@ -137,7 +162,15 @@ mod tests {
             counters: [1, 2, 3, 4, 5, 6],
             command: "sh -c \"true\"".into(),
         };
-        let played = [Played { name: "p0".into(), calls: vec![call], looks: vec![look], runs: vec![run] }];
+        let counted = Counted { time_s: 0.5, label: "write".into(), text: "rpc 1\n".into() };
+        let played = [Played {
+            name: "p0".into(),
+            calls: vec![call],
+            looks: vec![look],
+            runs: vec![run],
+            counted: vec![counted],
+        }];
+        assert_eq!(counters(&played), "mark 0.500000 write\nrpc 1\n");
         assert_eq!(
             io("a", 2, &played),
             "case,rep,proc,t_start_s,op,file,offset,bytes,duration_s,result,calls\n\

@@ -29,12 +29,16 @@ fn start(network: &mut Fluid, actions: &mut Actions, now: Nanos, path: Path, rou
 
 /// Runs `flows` flows, each on its disk, for all rounds, and returns when the last one has ended.
 fn run(flows: usize, disks: usize) -> Nanos {
-    let (mut network, mut actions) = (Fluid::default(), Actions::default());
+    let mut network = Fluid::default();
     let paths: Vec<Path> = (0..disks).map(|number| add_disk(&mut network, number)).collect();
-    let mut path_of = vec![paths[0]; flows];
-    for number in 0..flows {
-        path_of[number] = paths[number % disks];
-        start(&mut network, &mut actions, Nanos::ZERO, path_of[number], (number as u64) << 8 | 1);
+    run_over(network, &(0..flows).map(|number| paths[number % disks]).collect::<Vec<_>>())
+}
+
+/// Runs a flow on each path for all rounds, and returns when the last one has ended.
+fn run_over(mut network: Fluid, path_of: &[Path]) -> Nanos {
+    let mut actions = Actions::default();
+    for (number, &path) in path_of.iter().enumerate() {
+        start(&mut network, &mut actions, Nanos::ZERO, path, (number as u64) << 8 | 1);
     }
     let (mut changed, mut ended, mut now) = (Vec::new(), Vec::new(), Nanos::ZERO);
     network.settle(now, &mut changed);
@@ -68,5 +72,34 @@ fn flows(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, flows);
+/// Runs flows over routes of so many links, each of which two flows share, and returns when the last one has ended.
+fn run_over_links(flows: usize, links: usize) -> Nanos {
+    let mut network = Fluid::default();
+    let mut path = |number: usize| {
+        let link = |at: usize| Use {
+            resource: network.add(Resource::constant(4e8 + (number * links + at) as f64)),
+            cost: 1.0,
+            part: Part::Network,
+        };
+        let uses: Vec<Use> = (0..links).map(link).collect();
+        network.add_path(Route::new(&uses))
+    };
+    let paths: Vec<Path> = (0..flows / 2).map(&mut path).collect();
+    run_over(network, &(0..flows).map(|number| paths[number / 2]).collect::<Vec<_>>())
+}
+
+/// The cost of a message over one to eight links: `crates/pagecast-core/src/flow/places.rs` keeps five places near.
+fn routes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("route");
+    group.sample_size(10);
+    for links in 1..=8 {
+        group.throughput(Throughput::Elements(1_000 * ROUNDS));
+        group.bench_with_input(BenchmarkId::new("links", links), &links, |bench, &links| {
+            bench.iter(|| run_over_links(1_000, links))
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, flows, routes);
 criterion_main!(benches);

@@ -8,7 +8,7 @@
 //! engine, embed                                give time to a scenario, and to a policy inside another simulator
 //! scenario, calls                              read TOML and check scenarios; make an operation a policy's call
 //! describe                                     statistics of recordings and programs
-//! readers                                      read workloads in other formats
+//! readers, platform                            read workloads and networks in other formats
 //! fs                                           names, sizes and places of files, and other hosts' files
 //! policy, device, net                          what the page cache decides; what disks, memory and links are made of
 //! block                                        requests to a disk one by one, and schedulers
@@ -83,6 +83,7 @@ mod least;
 pub mod machine;
 mod nearest;
 mod net;
+mod platform;
 pub mod policy;
 mod random;
 pub mod readers;

@@ -36,7 +36,7 @@ pub use memory::{CopyCost, Memory, Sharing};
 pub use mount::{FileSystem, Mount, MountCost, MountSource, WriteMode};
 pub use nfs::{Export, NfsOptions, NfsVersion, Nfsd};
 pub use striped::{Layout, StripeServer, Striped};
-pub use topology::{Shape, TOPOLOGIES, Topology};
+pub use topology::{NetworkLevel, Shape, TOPOLOGIES, Topology};
 pub use transport::Transport;
 
 /// The name of the only host.
@@ -53,14 +53,27 @@ pub struct Machine {
     pub links: Vec<Link>,
     /// Ways by hand.
     pub routes: Vec<Route>,
-    /// The network of one shape, if there is one.
+    /// The network of one shape, or how messages move over ways by hand.
     pub network: Option<Topology>,
 }
 
 impl Machine {
+    /// The shape of its network, if it has one.
+    #[must_use]
+    pub(crate) fn shape(&self) -> Option<&Shape> {
+        self.network.as_ref()?.shape.as_ref()
+    }
+
+    /// The buffers of devices, if messages move segment by segment.
+    #[must_use]
+    pub(crate) fn device_buffer(&self) -> Option<Bytes> {
+        let network = self.network.as_ref().filter(|network| network.level == NetworkLevel::Segment)?;
+        Some(network.device_buffer)
+    }
+
     /// True if hosts may be connected by more than links between two of them: by switches, a network of one shape or routes by hand.
     pub(crate) fn has_switches(&self) -> bool {
-        self.network.is_some() || !self.switches.is_empty() || !self.routes.is_empty()
+        self.shape().is_some() || !self.switches.is_empty() || !self.routes.is_empty()
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use numpy::PyArray1;
 use pagecast_core::result::{
-    AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, CgroupLevels, CgroupTable, DeviceTable, EventTable,
-    FileTable, KernelLevels, Latencies, Latency, LatencyKey, LinkTable, Moved, OperationTable, Part, Rates,
-    SimulationResult, Summary, TimelineTable, Used, WaitTable,
+    AtRisk, AtRiskTable, BdiLevels, BdiTable, BlockTable, Calls, CgroupLevels, CgroupTable, Depth,
+    DeviceTable, EventTable, FileTable, KernelLevels, Latencies, Latency, LatencyKey, LinkTable, Moved,
+    OperationTable, Part, Rates, Server, SimulationResult, Slots, Summary, TimelineTable, Used, WaitTable,
 };
 use pagecast_core::units::{Bytes, Nanos};
 use pyo3::prelude::*;
@@ -96,6 +96,8 @@ impl Result {
             "at_risk" => columns.at_risk(&self.data.at_risk),
             "devices" => columns.devices(&self.data.devices),
             "links" => columns.links(&self.data.links),
+            "servers" => columns.servers(&self.data.servers),
+            "rpc_slots" => columns.rpc_slots(&self.data.rpc_slots),
             "files" => columns.files(&self.data.files),
             "events" => columns.events(&self.data.events),
             "blocks" => columns.blocks(&self.data.blocks),
@@ -106,7 +108,7 @@ impl Result {
             "rates" => columns.moved(&self.summary(py).rates),
             _ => Err(ScenarioError::new_err(format!(
                 "there is no table {table:?}; choose one of operations, parts, waits, timeline, bdi, devices, \
-                 links, files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
+                 links, servers, rpc_slots, files, events, blocks, cgroups, latency, latency_bins, latency_parts, rates"
             ))),
         }
     }
@@ -281,6 +283,52 @@ impl<'py> Columns<'_, 'py> {
         Ok(self.dict)
     }
 
+    fn servers(self, table: &[Server]) -> PyResult<Bound<'py, PyDict>> {
+        let end = self.data.end.as_seconds().max(f64::MIN_POSITIVE);
+        self.dict.set_item("host", strings(table, |server| &server.host))?;
+        self.array("threads", table.iter().map(|server| i64::from(server.threads)))?;
+        self.calls(table, |server| server.calls)?;
+        let by_call = |server: &Server, depth: &Depth| depth.seconds() / server.calls.count.max(1) as f64;
+        self.numbers("call_s", table.iter().map(|server| by_call(server, &server.busy)))?;
+        self.numbers("queue_s", table.iter().map(|server| by_call(server, &server.waiting)))?;
+        self.numbers("mean_busy", table.iter().map(|server| server.busy.seconds() / end))?;
+        self.array("max_busy", table.iter().map(|server| server.busy.most as i64))?;
+        self.numbers("mean_waiting", table.iter().map(|server| server.waiting.seconds() / end))?;
+        self.array("max_waiting", table.iter().map(|server| server.waiting.most as i64))?;
+        let part = |server: &Server| server.busy.seconds() / (end * f64::from(server.threads));
+        self.numbers("utilisation", table.iter().map(part))?;
+        Ok(self.dict)
+    }
+
+    fn rpc_slots(self, table: &[Slots]) -> PyResult<Bound<'py, PyDict>> {
+        let end = self.data.end.as_seconds().max(f64::MIN_POSITIVE);
+        self.dict.set_item("host", strings(table, |each| &each.host))?;
+        self.dict.set_item("mount", strings(table, |each| &each.mount))?;
+        self.dict.set_item("server", strings(table, |each| &each.server))?;
+        self.numbers("slots", table.iter().map(|each| each.slots.map_or(f64::NAN, f64::from)))?;
+        self.calls(table, |each| each.calls)?;
+        let by_call = |each: &Slots| each.in_use.seconds() / each.calls.count.max(1) as f64;
+        self.numbers("call_s", table.iter().map(by_call))?;
+        self.numbers("mean_in_use", table.iter().map(|each| each.in_use.seconds() / end))?;
+        self.array("max_in_use", table.iter().map(|each| each.in_use.most as i64))?;
+        let part = |each: &Slots| {
+            each.slots.map_or(f64::NAN, |slots| each.in_use.seconds() / (end * f64::from(slots)))
+        };
+        self.numbers("utilisation", table.iter().map(part))?;
+        Ok(self.dict)
+    }
+
+    /// How many calls were answered, and the bytes of reads and writes among them.
+    fn calls<T>(&self, table: &[T], calls: impl Fn(&T) -> Calls) -> PyResult<()> {
+        self.array("calls", table.iter().map(|each| calls(each).count as i64))?;
+        self.array("read_bytes", table.iter().map(|each| calls(each).read as i64))?;
+        self.array("write_bytes", table.iter().map(|each| calls(each).written as i64))
+    }
+
+    fn numbers(&self, name: &str, values: impl Iterator<Item = f64>) -> PyResult<()> {
+        self.dict.set_item(name, PyArray1::from_iter(self.py, values))
+    }
+
     fn files(self, table: &FileTable) -> PyResult<Bound<'py, PyDict>> {
         self.times("time_s", table.time.iter().copied())?;
         self.names("process", &self.data.processes, &table.process)?;
@@ -444,4 +492,9 @@ impl<'py> Columns<'_, 'py> {
     fn array(&self, name: &str, column: impl Iterator<Item = i64>) -> PyResult<()> {
         self.dict.set_item(name, PyArray1::from_iter(self.py, column))
     }
+}
+
+/// A name of each row.
+fn strings<T>(table: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
+    table.iter().map(|each| name(each).as_str()).collect()
 }

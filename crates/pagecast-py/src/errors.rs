@@ -2,6 +2,7 @@
 
 use pagecast_core::embed::EmbedError;
 use pagecast_core::error::{ScenarioError as CoreScenarioError, SimulationError as CoreSimulationError};
+use pagecast_petri::Error as PetriError;
 use pagecast_probe::bench::BenchError as CoreBenchError;
 use pagecast_probe::run::RunError as CoreRunError;
 use pagecast_probe::{ProbeError as CoreProbeError, Trouble};
@@ -22,13 +23,14 @@ mod classes {
     import_exception!(pagecast.errors, NoMountError);
     import_exception!(pagecast.errors, NotAllowedError);
     import_exception!(pagecast.errors, OutOfMemoryError);
+    import_exception!(pagecast.errors, PetriNetError);
     import_exception!(pagecast.errors, ProbeError);
     import_exception!(pagecast.errors, ProgramError);
     import_exception!(pagecast.errors, ScenarioError);
     import_exception!(pagecast.errors, SimulationError);
     import_exception!(pagecast.errors, UnknownModelError);
 }
-pub use classes::{ArgumentTypeError, ScenarioError};
+pub use classes::{ArgumentTypeError, PetriNetError, ScenarioError};
 
 /// The exception for a scenario that cannot be understood.
 pub fn scenario(error: &CoreScenarioError) -> PyErr {
@@ -123,6 +125,16 @@ pub fn run(py: Python<'_>, error: CoreRunError) -> PyErr {
             _ => classes::ProbeError::new_err(text),
         },
         _ => classes::ProbeError::new_err(text),
+    }
+}
+
+/// The exception for a Petri net that cannot be understood, or cannot go on.
+pub fn petri(error: &PetriError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        PetriError::Run { .. } => classes::SimulationError::new_err(text),
+        PetriError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        _ => classes::PetriNetError::new_err(text),
     }
 }
 

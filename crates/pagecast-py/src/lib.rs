@@ -17,6 +17,7 @@ mod mapped;
 mod nesting;
 mod operation;
 mod pattern;
+mod petri;
 mod program;
 mod quantity;
 mod recording;
@@ -68,6 +69,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::pattern::Pattern;
+    #[pymodule_export]
+    use super::petri::{PetriNet, PetriSimulator, PetriSpace};
     #[pymodule_export]
     use super::program::now;
     #[pymodule_export]

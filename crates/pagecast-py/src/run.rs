@@ -9,7 +9,10 @@ use numpy::PyArray1;
 use pagecast_core::machine::MountSource;
 use pagecast_core::scenario::Residency;
 use pagecast_core::units::Nanos;
-use pagecast_probe::run::{self, CallRow, Job, Learnt, OperationDetails, Plan, Samples, Settings, Traced};
+use pagecast_probe::run::{
+    self, CallRow, Directories, Host, Job, Learnt, Mount, OperationDetails, Plan, Samples, Settings, Source,
+    Traced,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -59,12 +62,27 @@ impl RunPlan {
             None => scenario.residency,
         };
         let hosts = &scenario.machine.hosts;
-        let is_remote =
-            |source: &MountSource| matches!(source, MountSource::Nfs { .. } | MountSource::Striped(_));
+        let at = |host: usize, mount: usize| (host, &*hosts[host].mounts[mount].path);
+        let source = |source: &MountSource| match source {
+            MountSource::Disk(_) | MountSource::Tmpfs => Source::Here,
+            &MountSource::Nfs { server, export, .. } => Source::Server(server, at(server, export).1),
+            MountSource::Striped(striped) => {
+                Source::Striped(striped.servers.iter().map(|server| at(server.host, server.mount)).collect())
+            }
+        };
         let job = Job {
             origin: &scenario.origin,
-            hosts: hosts.iter().map(|host| host.name.as_str()).collect(),
-            mounts: hosts[0].mounts.iter().map(|mount| (&*mount.path, is_remote(&mount.source))).collect(),
+            hosts: hosts
+                .iter()
+                .map(|host| Host {
+                    name: &host.name,
+                    mounts: host
+                        .mounts
+                        .iter()
+                        .map(|mount| Mount { path: &mount.path, source: source(&mount.source) })
+                        .collect(),
+                })
+                .collect(),
             files: &scenario.files,
             processes: &scenario.processes,
             sources: &scenario.sources,
@@ -118,30 +136,49 @@ impl RunPlan {
         self.plan.files().into_iter().map(|(path, within)| (path.to_string(), within)).collect()
     }
 
-    /// Check that it can be run in a directory, and change nothing.
-    fn check<'py>(&self, py: Python<'py>, directory: PathBuf) -> PyResult<Bound<'py, PyDict>> {
-        let place = py.detach(|| run::check(&self.plan, &directory));
-        let place = place.map_err(|error| errors::run(py, error))?;
-        let dict = PyDict::new(py);
-        dict.set_item("file_system", place.file_system.name())?;
-        dict.set_item("caution", place.file_system.caution())?;
-        dict.set_item("free_bytes", place.free.0)?;
-        dict.set_item("available_bytes", place.available.0)?;
-        Ok(dict)
+    /// The names of its hosts.
+    #[getter]
+    fn hosts(&self) -> Vec<String> {
+        self.plan.hosts().map(str::to_owned).collect()
     }
 
-    /// Run it in a folder below a directory, which is gone afterwards unless it is kept.
-    #[pyo3(signature = (directory, *, keep=false, sample_hz=20, trace=false, progress=None))]
+    /// Check that it can be run in directories, that of all hosts and those of some, and change nothing; a table of each directory.
+    fn check<'py>(
+        &self,
+        py: Python<'py>,
+        directory: Option<PathBuf>,
+        of_host: Vec<(String, PathBuf)>,
+    ) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let directories = Directories { all: directory, of_host };
+        let places = py.detach(|| run::check(&self.plan, &directories));
+        let places = places.map_err(|error| errors::run(py, error))?;
+        let table = |at: run::HostPlace| {
+            let dict = PyDict::new(py);
+            dict.set_item("hosts", at.hosts)?;
+            dict.set_item("directory", at.directory)?;
+            dict.set_item("file_system", at.place.file_system.name())?;
+            dict.set_item("caution", at.place.file_system.caution())?;
+            dict.set_item("free_bytes", at.place.free.0)?;
+            dict.set_item("available_bytes", at.place.available.0)?;
+            Ok(dict)
+        };
+        places.into_iter().map(table).collect()
+    }
+
+    /// Run it in folders below directories, that of all hosts and those of some, which are gone afterwards unless it is kept.
+    #[pyo3(signature = (directory, of_host, *, keep=false, sample_hz=20, trace=false, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
-        directory: PathBuf,
+        directory: Option<PathBuf>,
+        of_host: Vec<(String, PathBuf)>,
         keep: bool,
         sample_hz: u32,
         trace: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Measured> {
-        let settings = Settings { directory: &directory, keep, sample_hz, trace };
+        let directories = Directories { all: directory, of_host };
+        let settings = Settings { directories: &directories, keep, sample_hz, trace };
         let begun = Instant::now();
         let work = |watch: &mut pagecast_probe::watch::Watcher<'_>| run::run(&self.plan, settings, watch);
         let measured = detached_with(py, progress, work, |error| errors::run(py, error))?;

@@ -25,6 +25,7 @@ COMMANDS = {
     "init": "pagecast.cli.init",
     "machine": "pagecast.cli.machine",
     "plan": "pagecast.cli.plan",
+    "petri": "pagecast.cli.petri",
     "reproduce": "pagecast.cli.reproduce",
     "cache": "pagecast.cli.cache",
     "calibrate": "pagecast.cli.calibrate",

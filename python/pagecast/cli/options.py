@@ -29,6 +29,7 @@ __all__ = [
     "lazy_group",
     "load_scenario",
     "machine",
+    "measured_directories",
     "measured_directory",
     "models",
     "overrides",
@@ -186,6 +187,20 @@ def measured_directory(function: _F) -> _F:
         required=True,
         metavar="DIR",
         help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched.",
+    )(function)
+
+
+def measured_directories(function: _F) -> _F:
+    """Add ``--dir``: where something is measured, for all hosts or for one."""
+    return click.option(
+        "--dir",
+        "directories",
+        type=FileName(),
+        multiple=True,
+        required=True,
+        metavar="[HOST=]DIR",
+        help="A directory on the disk to be measured. A folder is made in it, and nothing else is touched. "
+        "HOST=DIR is that of one host, e.g. client=/mnt/nfs; can be repeated.",
     )(function)
 
 

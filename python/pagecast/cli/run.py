@@ -1,8 +1,9 @@
 """``pagecast run``: a scenario for real."""
 
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,14 +14,14 @@ from pagecast.cli.real_runs import cautions, tell_busy
 from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
-    from pagecast.running import Measured, Plan
+    from pagecast.running import Directories, Measured, Plan
 
 __all__ = ["command"]
 
 
 @click.command("run")
 @options.scenario
-@options.measured_directory
+@options.measured_directories
 @options.overrides
 @options.reading
 @click.option(
@@ -53,7 +54,7 @@ __all__ = ["command"]
 @options.results
 def command(
     scenario: Path,
-    directory: Path,
+    directories: tuple[Path, ...],
     overrides: tuple[str, ...],
     reading: Reading,
     dry_run: bool,
@@ -71,8 +72,9 @@ def command(
     """Run SCENARIO on this machine's kernel, and measure it.
 
     Each process is a thread that does the same operations with the same call sizes, in a folder of --dir;
-    each mount is a folder in that. Files that exist before are written first, with real bytes, then
-    evicted, warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; the
+    each mount is a folder in that. All hosts of a scenario are played here; --dir HOST=DIR is the place of
+    one: a client's can be a mount of its server's. Files that exist before are written first with real bytes,
+    then evicted, warmed or made dirty as the scenario says. All is removed at the end, also after Ctrl-C; the
     next run removes the files of a killed one. No setting of the machine is changed. Root is needed for
     drop_caches and --trace only.
 
@@ -82,6 +84,7 @@ def command(
       pagecast run scenario.toml --dir /data/scratch
       pagecast run scenario.toml --dir /data/scratch --json | jq .runs[0].operations
       pagecast run scenario.toml --dir /data/scratch --per-call 100 --out results
+      pagecast run nfs.toml --dir server=/srv/export --dir client=/mnt/nfs
 
     The result has the tables of a simulation, under the model `measured`, and four more: calls (with
     --per-call), samples (the machine's counters), file_samples (cached bytes of each file) and trace (with
@@ -100,6 +103,7 @@ def command(
     plan = Plan(loaded, residency=residency, per_call=per_call, record=record)
     for line in (*of_overrides(overrides), *of_sources(loaded)):
         click.echo(f"Note: {line}", err=True)
+    directory = _by_host(directories, plan.hosts)
     _tell(plan, directory)
     if dry_run:
         return
@@ -119,7 +123,36 @@ def command(
     _tell_after(result, out)
 
 
-def _tell(plan: "Plan", directory: Path) -> None:
+def _by_host(directories: Sequence[Path], hosts: Sequence[str]) -> "Directories":
+    """Read directories: a path, or HOST=DIR where HOST is a host of the scenario."""
+    named: dict[str, Path] = {}
+    for_all: Path | None = None
+    for directory in directories:
+        host, is_one, path = str(directory).partition("=")
+        if is_one and path and (host in hosts or (len(hosts) > 1 and "/" not in host)):
+            named[host] = Path(path)
+        else:
+            for_all = directory
+    if for_all is None:
+        return named
+    return dict.fromkeys(hosts, for_all) | named if named else for_all
+
+
+def _played(plan: "Plan", place: Mapping[str, Any]) -> Iterator[str]:
+    """Say what stands for the hosts of a scenario, and what of it is not played."""
+    if len(plan.hosts) == 1:
+        return
+    yield (
+        f"This machine plays {counted([*plan.hosts], 'host')}: with its own memory, vm settings and disks, "
+        "and without the links of the scenario."
+    )
+    for each in place["places"]:
+        names = each["hosts"]
+        together = " They share a page cache." if len(names) > 1 else ""
+        yield f"{', '.join(names)}: in {shown(each['directory'])}, {each['file_system']}.{together}"
+
+
+def _tell(plan: "Plan", directory: "Directories") -> None:
     """Print how much will be written, before it is; refuse a run that does not fit."""
     place = plan.check(directory)
     prepared, written, space, memory = map(
@@ -131,16 +164,18 @@ def _tell(plan: "Plan", directory: Path) -> None:
         written = "as much as they can in their time"
         taken = f"they are stopped when they have taken all but a twentieth of the disk ({free} free)"
     click.echo(
-        f"On {place['file_system']}, in a folder of {shown(directory)}: "
+        f"On {place['file_system']}, in a folder of {shown(place['directory'])}: "
         f"{counted([*plan.paths], 'file')}, {prepared} to write before the start, {written} by the programs; "
         f"{taken}, {memory} of memory ({available} available).",
         err=True,
     )
+    for line in _played(plan, place):
+        click.echo(line, err=True)
     for caution in cautions(place):
         click.echo(caution, err=True)
 
 
-def _run(plan: "Plan", directory: Path, *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
+def _run(plan: "Plan", directory: "Directories", *, keep: bool, sample_hz: int, trace: bool) -> "Measured":
     from pagecast.cli.progress import Progress
 
     with Progress() as progress:

@@ -53,6 +53,11 @@ STUDIES: Final = {
         "printed events and limits of the throttling law, and published throughputs",
         "law, throughput or foreground",
     ),
+    "nfs": Entry(
+        "pagecast.studies.nfs",
+        "published throughputs of writers over NFS and sizes of COMMITs, by the client's dirty limit",
+        "throughput",
+    ),
     "ext3": Entry(
         "pagecast.studies.ext3",
         "a dissertation's server with ext3: journal modes, block and file sizes, the L2 cache",

@@ -28,6 +28,23 @@ if TYPE_CHECKING:
 __all__ = ["MODELS", "Settings", "Validation", "case_of", "validate"]
 
 
+def one_host(scenario: Scenario) -> Plan:
+    """Plan a scenario of one host: the links and disks of several are not this machine's.
+
+    Raises
+    ------
+    ScenarioError
+        There are several, or one machine cannot run it.
+    """
+    plan = Plan(scenario)
+    if len(plan.hosts) > 1:
+        raise ScenarioError(
+            f"{scenario.origin}: a scenario of {len(plan.hosts)} hosts ({', '.join(plan.hosts)}) cannot be "
+            "validated on one machine; give it one [machine], or play it: pagecast run"
+        )
+    return plan
+
+
 class Validation:
     """Cases on their way: `check`, then `forecast`, then `run`, and at any time `outcome`.
 
@@ -56,7 +73,7 @@ class Validation:
         name: str,
         settings: Settings,
         left_out: Sequence[str] = (),
-        make_plan: Callable[[Scenario], Plan] = Plan,
+        make_plan: Callable[[Scenario], Plan] = one_host,
         simulate: "Callable[..., Result]" = simulate,
     ) -> None:
         self.name = name

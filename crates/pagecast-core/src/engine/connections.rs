@@ -26,7 +26,7 @@ pub(super) enum Recipient {
 
 /// A connection by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConnectionId(u32);
+pub(super) struct ConnectionId(pub u32);
 
 /// One direction of a stream between two hosts.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Connection {
     pub route: Route,
     /// The message on its way and those behind it.
     pub messages: VecDeque<(u64, Recipient)>,
+    /// Takers of messages whose segments are on their way.
+    pub on_way: VecDeque<Recipient>,
 }
 
 impl Connection {
@@ -54,7 +56,7 @@ pub(super) struct Connections {
 impl Connections {
     /// Opens a connection over a route.
     pub(super) fn connect(&mut self, route: Route) -> ConnectionId {
-        self.connections.push(Connection { route, messages: VecDeque::new() });
+        self.connections.push(Connection { route, messages: VecDeque::new(), on_way: VecDeque::new() });
         ConnectionId(self.connections.len() as u32 - 1)
     }
 

@@ -4,30 +4,9 @@
 //! on each direction that it crosses when it ends.
 
 use crate::flow::{FlowId, FlowSpec, Path};
-use crate::net::Net;
+use crate::net::{Net, Segments, Used};
 use crate::result::LinkTable;
 use crate::units::Nanos;
-
-/// The use of a direction of a link so far.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    messages: u64,
-    bytes: u64,
-    on_link: f64,
-    flows: u64,
-    since: Nanos,
-    busy: Nanos,
-}
-
-impl Used {
-    fn change_flows(&mut self, now: Nanos, by: i64) {
-        if self.flows > 0 {
-            self.busy += now - self.since;
-        }
-        self.since = now;
-        self.flows = self.flows.saturating_add_signed(by);
-    }
-}
 
 /// The links of all hosts; see the module.
 #[derive(Debug, Default)]
@@ -57,7 +36,7 @@ impl Links {
             if self.each.len() <= at {
                 self.each.resize(at + 1, Used::default());
             }
-            self.each[at].change_flows(now, 1);
+            self.each[at].enter(now);
         }
     }
 
@@ -70,11 +49,7 @@ impl Links {
 
     fn count(&mut self, now: Nanos, path: Path, bytes: u64, net: &Net<'_>) {
         for &(direction, cost) in net.crossed(path) {
-            let used = &mut self.each[direction as usize];
-            used.change_flows(now, -1);
-            used.messages += 1;
-            used.bytes += bytes;
-            used.on_link += bytes as f64 * cost;
+            self.each[direction as usize].leave(now, 1, bytes, bytes as f64 * cost);
         }
     }
 
@@ -85,15 +60,27 @@ impl Links {
     }
 
     /// A row for each direction that was used, with flows that have not ended and the bytes that they have moved.
-    pub(super) fn rows(mut self, now: Nanos, net: &Net<'_>, done: impl Fn(FlowId) -> u64) -> LinkTable {
+    pub(super) fn rows(
+        mut self,
+        now: Nanos,
+        net: &Net<'_>,
+        segments: Option<&Segments>,
+        done: impl Fn(FlowId) -> u64,
+    ) -> LinkTable {
         for slot in 0..self.paths.len() {
             if let Some((flow, path)) = self.paths[slot].take() {
                 self.count(now, path, done(flow), net);
             }
         }
+        for (at, used) in segments.into_iter().flat_map(Segments::used).enumerate() {
+            if self.each.len() <= at {
+                self.each.resize(at + 1, Used::default());
+            }
+            self.each[at].add(used);
+        }
         let mut table = LinkTable::default();
         for ((direction, [link, from, to]), used) in net.directions().zip(&self.each) {
-            if used.messages > 0 {
+            if used.messages > 0 || used.bytes > 0 {
                 table.link.push(link);
                 table.from.push(from);
                 table.to.push(to);

@@ -20,6 +20,7 @@ mod patterns;
 mod processes;
 mod recorder;
 mod refusals;
+mod rpc_use;
 mod rpcs;
 mod run;
 mod running;

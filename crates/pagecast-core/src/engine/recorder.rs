@@ -10,8 +10,8 @@ use super::running::Waited;
 use crate::known::Known;
 use crate::policy::{FileId, ListedBlock, Outcome};
 use crate::result::{
-    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, LinkTable, MemoryLevels, Record,
-    SAMPLES, SimulationResult, Timeline, sort_at_risk, sort_bdi, sort_devices, sort_events, sort_timeline,
+    AtRisk, BdiLevels, BlockTable, CgroupLevels, EventTable, FileLevels, MemoryLevels, Record, SAMPLES,
+    SimulationResult, Timeline, sort_at_risk, sort_bdi, sort_devices, sort_events, sort_timeline,
 };
 use crate::units::{Bytes, Nanos};
 use crate::workload::PatternCall;
@@ -354,7 +354,7 @@ impl Recorder {
     }
 
     /// Returns the result of a run that ended at `end`.
-    pub(super) fn finish(mut self, end: Nanos, disks: Vec<Disk>, links: LinkTable) -> SimulationResult {
+    pub(super) fn finish(mut self, end: Nanos, disks: Vec<Disk>) -> SimulationResult {
         if self.record == Record::Histogram {
             self.result.operations.keep_longest(Record::SLOWEST);
         }
@@ -371,7 +371,6 @@ impl Recorder {
         sort_timeline(table);
         self.add_bdi();
         self.add_devices(disks, end);
-        self.result.links = links;
         self.result.end = end;
         self.result
     }

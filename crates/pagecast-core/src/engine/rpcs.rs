@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use super::agenda::Wake;
 use super::connections::Recipient;
 use super::groups::servers;
+use super::rpc_use::answered;
 use super::run::Engine;
 use super::services::{Mounted, THREAD, UnderWay};
 use crate::error::SimulationError;
@@ -35,6 +36,7 @@ impl<N: Network> Engine<'_, N> {
     pub(super) fn send_to_server(&mut self, call: UnderWay) {
         let mounted = self.mounted(&call);
         let (data, _) = call.rpc.procedure.data();
+        self.rpc_use.mount_of(&call).in_use.rise(self.now);
         let call = self.rpcs.calls.add(call);
         self.send_message(mounted.to_server, (HEADER, data), Recipient::Server(call));
     }
@@ -50,6 +52,7 @@ impl<N: Network> Engine<'_, N> {
         under_way.arrived = now;
         let under_way = *under_way;
         let server = self.mounted(&under_way).server;
+        self.rpc_use.servers[server as usize].waiting.rise(now);
         self.rpcs.services[server as usize].waiting.push_back(call);
         self.take_waiting_calls(server)
     }
@@ -59,6 +62,9 @@ impl<N: Network> Engine<'_, N> {
         while !self.is_stalled(server)
             && let Some(thread) = self.rpcs.services[server as usize].take_next()
         {
+            let (now, used) = (self.now, &mut self.rpc_use.servers[server as usize]);
+            used.waiting.fall(now);
+            used.busy.rise(now);
             self.take_call(server, thread)?;
         }
         Ok(())
@@ -164,6 +170,9 @@ impl<N: Network> Engine<'_, N> {
         }
         let now = self.now;
         self.rpcs.services[server as usize].threads[thread as usize] = None;
+        let used = &mut self.rpc_use.servers[server as usize];
+        answered(&mut used.calls, rpc.procedure);
+        used.busy.fall(now);
         let under_way = self.rpcs.calls.get_mut(call);
         (under_way.replied, under_way.outcome) = (now, outcome);
         let mut under_way = *under_way;
@@ -224,6 +233,9 @@ impl<N: Network> Engine<'_, N> {
     /// The reply to a call has arrived at the client.
     pub(super) fn reply_arrived(&mut self, call: u32) -> Result<(), SimulationError> {
         let under_way = self.rpcs.calls.remove(call);
+        let used = self.rpc_use.mount_of(&under_way);
+        used.in_use.fall(self.now);
+        answered(&mut used.calls, under_way.rpc.procedure);
         if let Some(payload) = under_way.payload {
             return self.buffer_done(payload, &under_way);
         }
@@ -249,6 +261,9 @@ impl<N: Network> Engine<'_, N> {
                     let mut connect = |from, to| {
                         let route =
                             self.net.route(from, to, link).expect("the routes of all mounts are known");
+                        if let Some(segments) = &mut self.segments {
+                            segments.open(self.net.segment_way(from as usize, to as usize, link));
+                        }
                         self.connections.connect(*route)
                     };
                     let server = server as u32;

@@ -9,6 +9,7 @@ use super::delegations::Delegations;
 use super::disks::Disks;
 use super::links::Links;
 use super::recorder::{Happened, Recorder, Writing};
+use super::rpc_use::RpcUse;
 use super::running::{Events, Kiocbs, Running, SharedTable, Waited};
 use super::services::Rpcs;
 use super::slots::Scheduler;
@@ -20,7 +21,7 @@ use crate::flow::{Completion, FlowSpec, Network, Path, Progress};
 use crate::fs::nfs::{Nfs, Stage};
 use crate::fs::{Namespace, Paths};
 use crate::machine::Machine;
-use crate::net::Net;
+use crate::net::{Moved, Net, Segments};
 use crate::policy::{
     Actions, BdiSample, Behind, Command, DeviceId, Event, OperationId, Outcome, Policy, Request,
 };
@@ -74,11 +75,14 @@ pub(super) struct Engine<'a, N> {
     pub(super) called: Vec<u32>,
     pub(super) net: Net<'a>,
     pub(super) links: Links,
+    /// What moves messages if they are no flows.
+    pub(super) segments: Option<Segments>,
     pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
     pub(super) nfs: Nfs,
     pub(super) connections: Connections,
     pub(super) rpcs: Rpcs,
+    pub(super) rpc_use: RpcUse,
     pub(super) delegations: Delegations,
     pub(super) striped: StripedCalls,
     pub(super) actions: Actions,
@@ -146,10 +150,15 @@ impl<N: Network> Engine<'_, N> {
         self.record_residency(None);
         self.record_blocks();
         self.record_cgroups();
-        let Self { mut disks, links, net, network, now, .. } = self;
+        let Self { mut disks, links, segments, net, network, now, rpcs, rpc_use, .. } = self;
         let done = |flow| network.progress(now, flow).done as u64;
         let used = disks.end_all(now, done);
-        Ok(self.recorder.finish(end, used, links.rows(now, &net, done)))
+        let links = links.rows(now, &net, segments.as_ref(), done);
+        let server_of =
+            |client: usize, mount: usize, number: usize| rpcs.mounts[client][mount][number].server;
+        let (servers, slots) = rpc_use.rows(now, &self.scenario.machine, server_of);
+        let result = self.recorder.finish(end, used);
+        Ok(SimulationResult { links, servers, rpc_slots: slots, ..result })
     }
 
     /// Lets each policy tell the rest of its events.
@@ -165,7 +174,8 @@ impl<N: Network> Engine<'_, N> {
     }
 
     fn next_event(&mut self) -> Option<Nanos> {
-        earlier(self.network.next_event(), self.agenda.next())
+        let segments = self.segments.as_ref().and_then(Segments::next_event);
+        earlier(earlier(self.network.next_event(), self.agenda.next()), segments)
     }
 
     /// All that happens at the next instant.
@@ -183,6 +193,7 @@ impl<N: Network> Engine<'_, N> {
         }
         ended.clear();
         self.ended = ended;
+        self.advance_segments()?;
         while let Some(wake) = self.agenda.due(now) {
             self.woken(wake)?;
         }
@@ -256,6 +267,19 @@ impl<N: Network> Engine<'_, N> {
             Owner::Connection(connection) => self.message_left(connection)?,
         }
         self.go_on()
+    }
+
+    /// What has happened to messages that are no flows.
+    fn advance_segments(&mut self) -> Result<(), SimulationError> {
+        let now = self.now;
+        while let Some(happened) = self.segments.as_mut().and_then(|segments| segments.advance(now)) {
+            match happened {
+                Moved::Left(connection) => self.message_left(ConnectionId(connection))?,
+                Moved::Arrived(connection) => self.segments_arrived(ConnectionId(connection))?,
+            }
+            self.go_on()?;
+        }
+        Ok(())
     }
 
     fn woken(&mut self, wake: Wake) -> Result<(), SimulationError> {

@@ -10,7 +10,7 @@ use crate::flow::{Network, Path, Route};
 use crate::fs::nfs::Nfs;
 use crate::fs::{Located, Namespace, Paths};
 use crate::machine::{Host, Machine, Mount, MountSource, StripeServer};
-use crate::net::{self, Net};
+use crate::net::{self, Net, Segments};
 use crate::policy::registry;
 use crate::policy::{Actions, Call, FileId, FileView, OperationId, Options, Request, Setting};
 use crate::result::{BlockTable, Part};
@@ -23,6 +23,7 @@ use super::connections::Connections;
 use super::disks::Disks;
 use super::links::Links;
 use super::recorder::Recorder;
+use super::rpc_use::RpcUse;
 use super::run::{Engine, HostState};
 use super::running::{Events, Kiocbs, Running, SharedTable};
 use super::services::Rpcs;
@@ -176,6 +177,7 @@ impl<'a, N: Network> Engine<'a, N> {
             weights: Weights::new(settings.seed, hardware.uneven(machine)),
             net: hardware.net,
             links: Links::default(),
+            segments: machine.device_buffer().map(Segments::new),
             network,
             disks,
             hosts,
@@ -185,6 +187,7 @@ impl<'a, N: Network> Engine<'a, N> {
             connections: Connections::default(),
             delegations: Delegations::default(),
             rpcs: Rpcs::new(machine.hosts.iter().map(|host| host.nfsd.threads)),
+            rpc_use: RpcUse::new(machine.hosts.len()),
             striped: StripedCalls::default(),
             actions: Actions::default(),
             owners: Vec::new(),

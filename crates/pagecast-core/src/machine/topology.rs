@@ -1,7 +1,7 @@
 //! Describes a network of one shape that connects hosts: a tree of switches, or a grid of hosts.
 
-use crate::keys::{Kind, RATE, keys};
-use crate::units::BytesPerSecond;
+use crate::keys::{Kind, RATE, SIZE, Word, keys, word};
+use crate::units::{Bytes, BytesPerSecond};
 
 use super::link::LinkParameters;
 
@@ -16,8 +16,14 @@ keys! {
         ///
         /// "star": one switch; "two-level": `leaves` and `spines`; "fat-tree": `k` or `topo_parameters`; "mesh" and "torus": `topo_parameters`.
         /// [Routes](../concepts/network.md#topologies) are SimGrid's.
-        #[key(Kind::Word(&TOPOLOGIES), required)]
+        #[key(Kind::Word(&TOPOLOGIES), absent = "`platform`, or ways by hand")]
         only topology,
+        /// A platform file of SimGrid with the ways of its hosts; a path relative to this file
+        ///
+        /// Instead of `topology`: hosts have the names that they have there, and links their rates; of the keys below `hosts`, `mtu` and
+        /// `tcp_window` may stand beside it. [What is read](../concepts/network.md#platform-files).
+        #[key(Kind::Text)]
+        only platform,
         /// Its hosts, in the order of their places
         #[key(Kind::Texts, absent = "all hosts")]
         only hosts,
@@ -40,14 +46,44 @@ keys! {
         /// upward links and the cables of each.
         #[key(Kind::Text)]
         only topo_parameters,
-        /// Its shape, in SimGrid's terms.
-        pub shape: Shape,
+        /// Its shape, in SimGrid's terms, if it has one: its ways may be by hand.
+        pub shape: Option<Shape>,
+        /// How its messages move
+        ///
+        /// "flow": as flows that share links; "segment": segment by segment, [for small studies](../concepts/network.md#segments).
+        #[key(word::<NetworkLevel>(), default = NetworkLevel::Flow)]
+        pub level: NetworkLevel,
+        /// Bytes of a connection that may wait in a device before the one before it stops
+        ///
+        /// With `level = "segment"`. The default is `net.ipv4.tcp_limit_output_bytes`.
+        #[key(SIZE, default = Topology::DEVICE_BUFFER)]
+        pub device_buffer: Bytes,
         /// The rate of links between switches
         #[key(RATE, absent = "`rate`")]
         pub uplink_rate: Option<BytesPerSecond>,
         /// Each link.
         flat parameters: LinkParameters,
     }
+}
+
+impl Topology {
+    /// `net.ipv4.tcp_limit_output_bytes` (`Documentation/networking/ip-sysctl.rst`, Linux 6.12).
+    const DEVICE_BUFFER: Bytes = Bytes(1 << 20);
+}
+
+/// How messages move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetworkLevel {
+    /// As flows.
+    #[default]
+    Flow,
+    /// Segment by segment.
+    Segment,
+}
+
+impl Word for NetworkLevel {
+    const ALL: &'static [Self] = &[Self::Flow, Self::Segment];
+    const WORDS: &'static [&'static str] = &["flow", "segment"];
 }
 
 /// The shape of a network.
@@ -96,10 +132,42 @@ impl Shape {
         Self::Tree { down: vec![k / 2, k / 2, k], up: vec![1, k / 2, k / 2], cables: vec![1; 3] }
     }
 
+    /// A grid of SimGrid's parameters, such as "4,4,2".
+    #[must_use]
+    pub fn grid_of(text: &str, wraps: bool) -> Option<Self> {
+        Some(Self::Grid { lengths: numbers(text)?, wraps })
+    }
+
+    /// A fat tree of SimGrid's parameters, such as "2;4,4;1,2;1,2".
+    #[must_use]
+    pub fn tree_of(text: &str) -> Option<Self> {
+        let [levels, down, up, cables] = &text.split(';').map(numbers).collect::<Option<Vec<_>>>()?[..]
+        else {
+            return None;
+        };
+        let [levels] = levels[..] else { return None };
+        let is_whole = [down, up, cables].iter().all(|each| each.len() == levels as usize);
+        let product =
+            |each: &[u32]| each.iter().fold(1, |all: u64, &each| all.saturating_mul(u64::from(each)));
+        let nodes = |level: usize| product(&up[..level]).saturating_mul(product(&down[level..]));
+        let cables_of = |level: usize| u64::from(up[level]) * u64::from(cables[level]);
+        let fits = || (0..up.len()).all(|level| nodes(level).max(cables_of(level)) <= MOST_NODES);
+        let is_tree = is_whole && fits() && nodes(up.len()) <= MOST_NODES;
+        is_tree.then(|| Self::Tree { down: down.clone(), up: up.clone(), cables: cables.clone() })
+    }
+
     /// The number of its places for hosts.
     #[must_use]
     pub fn places(&self) -> u64 {
         let (Self::Tree { down: each, .. } | Self::Grid { lengths: each, .. }) = self;
         each.iter().fold(1, |all: u64, &each| all.saturating_mul(u64::from(each)))
     }
+}
+
+/// The most nodes of a level of a tree, and cables of a node: with more, their numbers would not fit.
+const MOST_NODES: u64 = 1 << 24;
+
+/// Whole numbers from 1 on between commas.
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    text.split(',').map(|each| each.trim().parse().ok().filter(|&number| number > 0)).collect()
 }

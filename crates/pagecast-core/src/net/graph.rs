@@ -84,7 +84,7 @@ impl<'a> Graph<'a> {
     }
 
     fn in_shape(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
-        let shape = &self.machine.network.as_ref()?.shape;
+        let shape = self.machine.shape()?;
         let (from, to) = (self.machine.hosts[from].place?, self.machine.hosts[to].place?);
         let steps = shape::steps(shape, from, to).into_iter();
         Some(steps.map(|(inner, forward)| (Carrier::Inner(inner), forward)).collect())
@@ -168,7 +168,8 @@ impl<'a> Graph<'a> {
                         .map_or_else(|| format!("place {number}"), |host| host.name.clone()),
                     level => format!("switch {level}.{number}"),
                 };
-                let [lower, upper] = shape::ends(&self.shaped().shape, inner).map(node);
+                let [lower, upper] =
+                    shape::ends(self.machine.shape().expect("the route crosses it"), inner).map(node);
                 ["network".to_owned(), lower, upper]
             }
         }

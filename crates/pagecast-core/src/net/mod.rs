@@ -5,7 +5,11 @@
 //! packets. See `docs/concepts/network.md`.
 
 mod graph;
-mod shape;
+mod segments;
+pub(crate) mod shape;
+#[cfg(test)]
+mod tests;
+mod used;
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +18,11 @@ use crate::machine::{LinkParameters, LinkSharing, Machine, Transport};
 use crate::result::Part;
 use crate::units::{Nanos, as_number};
 
+use graph::Hop;
 pub(crate) use graph::{Carrier, Graph};
+pub(crate) use segments::{Moved, Segments};
+pub(crate) use shape::Inner;
+pub(crate) use used::Used;
 
 /// A way from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,11 +119,17 @@ impl<'a> Net<'a> {
         let hops = self.graph.hops(from, to, link)?;
         let parameters: Vec<_> = hops.iter().map(|&(carrier, _)| self.graph.parameters(carrier)).collect();
         let packets = Packets::over(&parameters);
-        let (mut uses, mut crossed) = (Vec::new(), Vec::new());
+        let (mut uses, mut crossed): (Vec<Use>, Vec<Crossed>) = (Vec::new(), Vec::new());
         for (&(carrier, forward), parameters) in hops.iter().zip(&parameters) {
             let cost = packets.cost(parameters);
             let (first, resource) = self.add(carrier, network);
             let second = u32::from(!forward && parameters.sharing != LinkSharing::Shared);
+            // A way may cross a link twice, and takes twice as much of it then.
+            if let Some(at) = crossed.iter().position(|&(direction, _)| direction == first + second) {
+                crossed[at].1 += cost;
+                uses[at].cost += if resource.is_some() { cost } else { 0.0 };
+                continue;
+            }
             crossed.push((first + second, cost));
             uses.push(match resource {
                 Some(ResourceId(first)) => {
@@ -142,6 +156,31 @@ impl<'a> Net<'a> {
     /// The route from one host to another that was joined so.
     pub(crate) fn route(&self, from: u32, to: u32, link: Option<usize>) -> Option<&Route> {
         self.routes.get(&(from, to, link.map(|link| link as u32)))
+    }
+
+    /// The devices of a route that is known, for its segments.
+    pub(crate) fn segment_way(&self, from: usize, to: usize, link: Option<usize>) -> segments::Way {
+        let hops = self.graph.hops(from, to, link).expect("the route is known");
+        let parameters: Vec<_> = hops.iter().map(|&(carrier, _)| self.graph.parameters(carrier)).collect();
+        let packets = Packets::over(&parameters);
+        let device = |(&(carrier, forward), parameters): (&Hop, &LinkParameters)| {
+            let (first, resource) = self.of_carrier[&carrier];
+            segments::Hop {
+                direction: first + u32::from(!forward && parameters.sharing != LinkSharing::Shared),
+                is_shared: resource.is_some(),
+                rate: parameters.rate(),
+                latency: parameters.latency,
+                headers: parameters.mtu().map(|_| parameters.transport),
+            }
+        };
+        let (packet, payload) = packets.size.unwrap_or((segments::PLAIN, segments::PLAIN));
+        segments::Way {
+            hops: hops.iter().zip(&parameters).map(device).collect(),
+            payload,
+            inside: packet - payload,
+            window: parameters.iter().filter_map(LinkParameters::window).min().map(|window| window.0),
+            back: parameters.iter().map(|each| each.latency).sum(),
+        }
     }
 
     /// Notes which directions a path crosses.

@@ -78,6 +78,8 @@ impl Merger {
         whole.devices.device.extend(device.into_iter().map(|each| of_whole(&paths, each)));
         whole.devices.used.extend(used);
         whole.links.extend(result.links);
+        whole.servers.extend(result.servers);
+        whole.rpc_slots.extend(result.rpc_slots);
         add_files(&mut whole.files, result.files, hosts, processes, &paths);
         add_events(&mut whole.events, result.events, hosts, processes, &paths);
         if whole.events.time.len() > 4 * EventTable::LIMIT {

@@ -7,6 +7,7 @@ use super::bdi::BdiTable;
 use super::devices::DeviceTable;
 use super::links::LinkTable;
 use super::parts_table::PartsTable;
+use super::servers::{Server, Slots};
 use super::summary::Counted;
 use super::timeline::{CgroupLevels, TimelineTable};
 use super::waits::WaitTable;
@@ -39,6 +40,10 @@ pub struct SimulationResult {
     pub devices: DeviceTable,
     /// The messages and bytes of each link.
     pub links: LinkTable,
+    /// The servers of other hosts' files.
+    pub servers: Vec<Server>,
+    /// The calls of each mount of a client.
+    pub rpc_slots: Vec<Slots>,
     /// The cached part of each file.
     pub files: FileTable,
     /// The events of the policy.

@@ -6,11 +6,11 @@ use super::document::{Node, Place, shorten};
 use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
 use super::table::Fields;
+use super::topology::{check, members, network_of, read_shape, refuse_shape};
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
-use crate::machine::{Link, LinkParameters, Route, Shape, Switch, TOPOLOGIES, Topology, Transport};
+use crate::machine::{Link, LinkParameters, NetworkLevel, Route, Switch, Topology};
 use crate::nearest::hint;
-use crate::units::BytesPerSecond;
 
 /// The switches, in the order of the file.
 ///
@@ -122,20 +122,6 @@ pub fn read_nic(host: &Fields<'_>) -> Result<Option<LinkParameters>, ScenarioErr
     Ok(Some(fields.read()?))
 }
 
-/// A link has a rate, and packets larger than their headers.
-fn check(fields: &Fields<'_>) -> Result<(), ScenarioError> {
-    let parameters: LinkParameters = fields.read()?;
-    if parameters.transport.is_none() {
-        fields.need_here::<BytesPerSecond>("rate")?;
-    }
-    let headers = Transport::inside(parameters.transport);
-    if let Some(mtu) = parameters.mtu().filter(|&mtu| mtu <= headers) {
-        let what = format!("`mtu` is {mtu} B, which its headers take");
-        return Err(fields.place("mtu").error(what, "write for example mtu = \"1500 B\""));
-    }
-    Ok(())
-}
-
 /// The network of one shape, if there is one; its hosts get their places.
 ///
 /// # Errors
@@ -145,13 +131,23 @@ pub fn read_topology(
     hosts: &mut [Draft<'_>],
     names: &Hosts<'_>,
 ) -> Result<Option<Topology>, ScenarioError> {
-    let Some(node) = root.node("network") else { return Ok(None) };
-    let fields = Fields::open(node, Topology::SCHEMA, "[network]".to_owned())?;
+    let Some(fields) = network_of(root)? else { return Ok(None) };
+    let network: Topology = fields.read()?;
+    if network.level == NetworkLevel::Flow && fields.node("device_buffer").is_some() {
+        let what = "`device_buffer` is of segments, and messages are flows here";
+        return Err(fields.place("device_buffer").error(what, "add level = \"segment\", or remove it"));
+    }
+    let is_by_hand = fields.node("topology").is_none() && fields.node("level").is_some();
+    if is_by_hand && fields.node("platform").is_none() {
+        refuse_shape(&fields, "this one has no `topology`", &["hosts", "mtu", "tcp_window"])?;
+    }
+    if is_by_hand || fields.node("platform").is_some() {
+        let is_needed = network.level != NetworkLevel::Flow;
+        let Topology { level, device_buffer, .. } = network;
+        return Ok(is_needed.then(|| Topology { level, device_buffer, ..Topology::default() }));
+    }
+    let members = members(&fields, names)?;
     let at = fields.place("hosts");
-    let members: Vec<usize> = match fields.get::<Vec<String>>("hosts")? {
-        None => (0..hosts.len()).collect(),
-        Some(named) => named.iter().map(|name| find_host(name, names, at)).collect::<Result<_, _>>()?,
-    };
     for (place, &host) in (0..).zip(&members) {
         if hosts[host].host.place.replace(place).is_some() {
             let what = format!("`hosts` names `{}` twice", shorten(&hosts[host].host.name));
@@ -168,80 +164,18 @@ pub fn read_topology(
         return Err(fields.place("topology").error(what, format!("{MOST_PLACES} are the most")));
     }
     check(&fields)?;
-    Ok(Some(Topology { shape, ..fields.read()? }))
+    Ok(Some(Topology { shape: Some(shape), ..network }))
 }
 
 /// The most places of a network.
 const MOST_PLACES: u64 = 1 << 24;
-
-/// The keys of each shape beside `topology`.
-const KEYS: [(&str, &[&str]); 5] = [
-    ("star", &[]),
-    ("two-level", &["leaves", "spines"]),
-    ("fat-tree", &["k", "topo_parameters"]),
-    ("mesh", &["topo_parameters"]),
-    ("torus", &["topo_parameters"]),
-];
-
-fn read_shape(fields: &Fields<'_>, hosts: u32) -> Result<Shape, ScenarioError> {
-    fields.need::<String>("topology")?;
-    let word = fields.word("topology", &TOPOLOGIES)?.expect("it is there");
-    let (_, own) = KEYS.into_iter().find(|(name, _)| *name == word).expect("all words have keys");
-    for (_, keys) in KEYS {
-        if let Some(key) = keys.iter().find(|key| !own.contains(key) && fields.node(key).is_some()) {
-            let what = format!("a network that is a {word} has no `{key}`");
-            return Err(fields.place(key).error(what, "remove it, or name another `topology`"));
-        }
-    }
-    Ok(match word {
-        "star" => Shape::star(hosts.max(1)),
-        "two-level" => {
-            Shape::two_level(hosts.max(1), fields.need_here("leaves")?, fields.need_here("spines")?)
-        }
-        "fat-tree" if fields.node("topo_parameters").is_none() => {
-            let k: u32 = fields.need_here("k")?;
-            if !k.is_multiple_of(2) {
-                let what = format!("`k` is {k}, but must be even");
-                return Err(fields.place("k").error(what, format!("write k = {}", k + 1)));
-            }
-            Shape::fat_tree(k)
-        }
-        _ => {
-            let text: String = fields.need_here("topo_parameters")?;
-            let shape = if word == "fat-tree" { tree_of(&text) } else { grid_of(&text, word == "torus") };
-            shape.ok_or_else(|| {
-                let example = if word == "fat-tree" { "2;4,4;1,2;1,2" } else { "4,4,2" };
-                let what = format!("`topo_parameters` \"{}\" are none of a {word}", shorten(&text));
-                fields.place("topo_parameters").error(what, format!("write for example \"{example}\""))
-            })?
-        }
-    })
-}
-
-/// Whole numbers from 1 on between commas.
-fn numbers(text: &str) -> Option<Vec<u32>> {
-    text.split(',').map(|each| each.trim().parse().ok().filter(|&number| number > 0)).collect()
-}
-
-fn grid_of(text: &str, wraps: bool) -> Option<Shape> {
-    Some(Shape::Grid { lengths: numbers(text)?, wraps })
-}
-
-fn tree_of(text: &str) -> Option<Shape> {
-    let [levels, down, up, cables] = &text.split(';').map(numbers).collect::<Option<Vec<_>>>()?[..] else {
-        return None;
-    };
-    let [levels] = levels[..] else { return None };
-    let is_whole = [down, up, cables].iter().all(|each| each.len() == levels as usize);
-    is_whole.then(|| Shape::Tree { down: down.clone(), up: up.clone(), cables: cables.clone() })
-}
 
 #[cfg(test)]
 mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::machine::{LinkSharing, Machine};
+    use crate::machine::{LinkSharing, Machine, Shape};
     use crate::scenario::testing::{HOSTS, PROCESS, read};
 
     fn machine(set: &[&str]) -> Result<Machine, String> {
@@ -296,7 +230,7 @@ mod tests {
     fn a_network_has_a_shape_and_a_place_for_each_host() {
         let network = |keys: &str| {
             machine(&[&format!("network={{{keys},rate='1 GB/s'}}")])
-                .map(|machine| machine.network.expect("there is one").shape)
+                .map(|machine| machine.network.and_then(|network| network.shape).expect("there is one"))
         };
         assert_eq!(network("topology='star'"), Ok(Shape::star(2)));
         assert_eq!(network("topology='two-level',leaves=2,spines=3"), Ok(Shape::two_level(2, 2, 3)));

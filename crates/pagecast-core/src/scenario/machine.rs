@@ -6,7 +6,8 @@ use super::document::{Node, shorten};
 use super::hosts::Hosts;
 use super::links::{read_links, read_nic, read_routes, read_switches, read_topology};
 use super::machine_file::{Folders, resolve};
-use super::mounts::read_mounts;
+use super::mounts::{mounted, read_mounts};
+use super::platform::wire;
 use super::schema::MACHINE;
 use super::table::Fields;
 use crate::error::ScenarioError;
@@ -30,6 +31,7 @@ pub fn read_machine(root: &Fields<'_>, folders: Folders<'_>) -> Result<Machine, 
     let network = read_topology(root, &mut hosts, &names)?;
     let without_mounts = hosts.iter().map(|draft| draft.host.clone()).collect();
     let mut machine = Machine { hosts: without_mounts, switches, links, routes, network };
+    wire(&mut machine, &mounted(&hosts, &names)?, root, &names, folders)?;
     let mounts = read_mounts(&hosts, &names, &machine)?;
     machine.hosts.iter_mut().zip(mounts).for_each(|(host, mounts)| host.mounts = mounts);
     Ok(machine)

@@ -127,6 +127,28 @@ fn resolve_chain(
     Ok(Node { at: node.at, ..base })
 }
 
+/// Opens a file that a key names by its path, relative to a folder.
+///
+/// # Errors
+/// If the key holds no text, or the file cannot be read.
+pub fn open_beside(key: &str, from: &Node, folder: &Path) -> Result<(PathBuf, Vec<u8>), ScenarioError> {
+    let Value::Text(name) = &from.value else {
+        let what = format!("`{key}` is {}, but must be the path of a file", from.describe());
+        return Err(from.at.error(what, format!("write for example {key} = \"cluster.xml\"")));
+    };
+    let path = without_dots(&folder.join(name));
+    match read(&path) {
+        Ok(bytes) => Ok((path, bytes)),
+        Err(error) => Err(unreadable(from, key, &path, &error)),
+    }
+}
+
+fn unreadable(from: &Node, word: &str, path: &Path, error: &io::Error) -> ScenarioError {
+    let path = path.display().to_string();
+    let error = format!("the {word} file \"{}\" cannot be read: {error}", shorten(&path));
+    from.at.error(error, "correct the path, which is relative to the file that names it")
+}
+
 fn open(from: &Node, folders: Folders<'_>, what: What) -> Result<(PathBuf, Vec<u8>), ScenarioError> {
     let word = what.word();
     let Value::Text(name) = &from.value else {
@@ -148,11 +170,7 @@ fn open(from: &Node, folders: Folders<'_>, what: What) -> Result<(PathBuf, Vec<u
             let error = format!("there is no shipped {word} `{}`", shorten(name));
             Err(from.at.error(error, format!("{remedy} (a path ends in .toml)")))
         }
-        Err(error) => {
-            let path = path.display().to_string();
-            let error = format!("the {word} file \"{}\" cannot be read: {error}", shorten(&path));
-            Err(from.at.error(error, "correct the path, which is relative to the file that names it"))
-        }
+        Err(error) => Err(unreadable(from, word, &path, &error)),
     }
 }
 

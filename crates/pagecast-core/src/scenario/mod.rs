@@ -47,6 +47,7 @@ mod overrides;
 mod part;
 mod paths;
 mod patterns;
+mod platform;
 mod print;
 mod processes;
 mod program;
@@ -61,6 +62,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tolerance;
+mod topology;
 mod write_cache;
 
 pub use imported::{Shell, Source};

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::document::{Node, Place, shorten};
+use super::document::{Node, Place, Value, shorten};
 use super::hosts::{Hosts, find_host};
 use super::machine::Draft;
 use super::paths::normalise;
@@ -27,6 +27,32 @@ fn exports<'a>(draft: &Draft<'a>) -> Result<Vec<(String, &'a Node)>, ScenarioErr
         exports.push((path, node));
     }
     Ok(exports)
+}
+
+/// The client and the server of each mount of another host's files; what names no server is refused when the mounts are read.
+///
+/// # Errors
+/// A mount that is there twice, or no table.
+pub fn mounted(hosts: &[Draft<'_>], names: &Hosts<'_>) -> Result<Vec<(usize, usize)>, ScenarioError> {
+    let mut pairs = Vec::new();
+    for (client, draft) in hosts.iter().enumerate() {
+        for (_, node) in exports(draft)? {
+            let texts =
+                ["nfs", "striped", "metadata"].into_iter().filter_map(|key| node.as_table()?.get(key));
+            let texts = texts.flat_map(|node| match &node.value {
+                Value::List(all) => &all[..],
+                _ => std::slice::from_ref(node),
+            });
+            let servers = texts.filter_map(|text| match &text.value {
+                Value::Text(text) => names.get(text.split_once(":/")?.0).copied(),
+                _ => None,
+            });
+            pairs.extend(servers.filter(|&server| server != client).map(|server| (client, server)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    Ok(pairs)
 }
 
 /// What a mount may refer to on other hosts.

@@ -47,7 +47,8 @@ pub fn machine_to_toml(machine: &Machine) -> String {
 /// The shape of a network, as SimGrid has it, and the hosts in it.
 fn shape(network: &Topology, machine: &Machine) -> Vec<(&'static str, String)> {
     let list = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let (word, parameters) = match &network.shape {
+    let Some(shape) = &network.shape else { return Vec::new() };
+    let (word, parameters) = match shape {
         Shape::Tree { down, up, cables } => {
             ("fat-tree", format!("{};{};{};{}", down.len(), list(down), list(up), list(cables)))
         }
@@ -559,7 +560,12 @@ latency = "20000 ns"
             both.routes = vec![Route { ends: (0, 1), links: vec![2], symmetrical: false }, Route { ends: (1, 0), links: vec![2, 2], symmetrical: true }];
             both.hosts[0].nic = Some(parameters);
             both.hosts.iter_mut().zip([1, 0]).for_each(|(host, place)| host.place = Some(place));
-            both.network = Some(Topology { shape, uplink_rate: Some(rate), parameters });
+            both.network = Some(Topology {
+                shape: Some(shape),
+                uplink_rate: Some(rate),
+                parameters,
+                ..Topology::default()
+            });
             both.hosts[0].mounts.last_mut().expect("there is one").source = MountSource::Nfs { server: 1, export: 0, link: Some(0) };
             prop_assert_eq!(read_back(&both), both);
         }

@@ -35,7 +35,11 @@ pub static SCENARIO: Schema = Schema {
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
         may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
         may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
-        may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
+        may(
+            "network",
+            Kind::Table(Topology::SCHEMA),
+            "The network of all hosts: of one shape, or of a platform file of SimGrid",
+        ),
         may("file", Kind::List(&FILE), "Files that exist before time 0"),
         may("process", Kind::Either(&[&PROCESS, &IMPORTED]), "Programs that run"),
     ],
@@ -65,7 +69,11 @@ pub static MACHINES: Schema = Schema {
         may("link", Kind::Tables(Link::SCHEMA), "Connections between hosts and switches, by name"),
         may("switch", Kind::Tables(Switch::SCHEMA), "Switches that links lead to, by name"),
         may("route", Kind::List(Route::SCHEMA), "Ways from host to host by hand"),
-        may("network", Kind::Table(Topology::SCHEMA), "The network of all hosts, of one shape"),
+        may(
+            "network",
+            Kind::Table(Topology::SCHEMA),
+            "The network of all hosts: of one shape, or of a platform file of SimGrid",
+        ),
     ],
 };
 

@@ -4,7 +4,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use pagecast_core::units::Bytes;
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, accessat, fstat, openat, seek};
+use rustix::fs::{
+    Access, AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, Statx, StatxFlags, accessat, makedev, openat,
+    seek, statx,
+};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
 
@@ -44,9 +47,9 @@ impl OpenFile {
                 _ => Err(error),
             })
             .map_err(|error| Trouble::new("open", error.into()))?;
-        let found = fstat(&descriptor).map_err(|error| Trouble::new("stat", error.into()))?;
-        let (size, is_device) = match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile => (found.st_size as u64, false),
+        let found = status(&descriptor).map_err(|error| Trouble::new("stat", error.into()))?;
+        let (size, is_device) = match FileType::from_raw_mode(found.stx_mode.into()) {
+            FileType::RegularFile => (found.stx_size, false),
             FileType::BlockDevice => (
                 seek(&descriptor, SeekFrom::End(0)).map_err(|error| Trouble::new("seek", error.into()))?,
                 true,
@@ -54,10 +57,14 @@ impl OpenFile {
             _ => return Err(Trouble::NotAFile("special file")),
         };
         Ok(Self {
-            owner: found.st_uid,
-            id: if is_device { (0, found.st_rdev) } else { (found.st_dev, found.st_ino) },
+            owner: found.stx_uid,
+            id: if is_device {
+                (0, makedev(found.stx_rdev_major, found.stx_rdev_minor))
+            } else {
+                (makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino)
+            },
             size: Bytes(size),
-            allocated: Bytes(if is_device { size } else { found.st_blocks as u64 * 512 }),
+            allocated: Bytes(if is_device { size } else { found.stx_blocks * 512 }),
             is_device,
             descriptor,
         })
@@ -84,7 +91,7 @@ impl OpenFile {
     pub fn size_now(&self) -> Bytes {
         match self.is_device {
             true => self.size,
-            false => fstat(&self.descriptor).map_or(self.size, |found| Bytes(found.st_size as u64)),
+            false => status(&self.descriptor).map_or(self.size, |found| Bytes(found.stx_size)),
         }
     }
 
@@ -118,6 +125,12 @@ impl AsFd for OpenFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
+}
+
+/// The status of a file as this host knows it: fstat(2) would have a client of NFS write the file's dirty pages back first (fs/nfs/inode.c:
+/// nfs_getattr).
+fn status(descriptor: &OwnedFd) -> Result<Statx, Errno> {
+    statx(descriptor, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS)
 }
 
 /// True if this thread has a capability now.

@@ -52,6 +52,35 @@ pub enum RunError {
         /// The trouble, and the remedy.
         what: String,
     },
+    /// A directory was named for a host that is none.
+    #[error("--dir {name}=...: there is no host `{name}`; there are {hosts}")]
+    NoHost {
+        /// The name.
+        name: String,
+        /// All hosts of the scenario.
+        hosts: String,
+    },
+    /// A host that has files has no place for them.
+    #[error("host `{host}` has no directory; name one with --dir {host}=DIR, or one for all with --dir DIR")]
+    NoDirectory {
+        /// Its name.
+        host: String,
+    },
+    /// Hosts that share files have directories that do not.
+    #[error(
+        "host `{host}` shares files with host `{other}`, and its directory {} does not show what is made in {}; name a mount of that, or leave one of them out",
+        directory.display(), shown.display()
+    )]
+    NotShared {
+        /// The directory of the host.
+        directory: PathBuf,
+        /// The host.
+        host: String,
+        /// A host that shares files with it.
+        other: String,
+        /// The directory of that.
+        shown: PathBuf,
+    },
     /// A workload that could not go on, as it could not in a simulation.
     #[error(transparent)]
     Workload(Box<SimulationError>),

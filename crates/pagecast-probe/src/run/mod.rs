@@ -4,7 +4,9 @@
 //! is a thread that asks its program for one operation after the other (`process`), `gate` lets them wait for each other, and a thread beside them looks at the machine (`sampler`). The result has
 //! the tables of a simulation (`tables`).
 //!
-//! Left out: several hosts, other hosts' mounts, memory cgroups of processes. Threads instead of processes share one address space; that
+//! Hosts are played together by this machine, each in a directory of its own if it has one, so that mounts of other hosts can be real ones.
+//!
+//! Left out: links, disks, memory and settings of the hosts, memory cgroups of processes. Threads instead of processes share one address space; that
 //! changes the cost of a page fault and of the end of a process, and nothing about files. No setting of the machine is changed.
 
 mod asked;
@@ -14,6 +16,7 @@ mod counters;
 mod error;
 mod files;
 mod gate;
+mod hosts;
 mod inodes;
 mod learnt;
 mod names;
@@ -30,9 +33,10 @@ mod tables;
 #[cfg(test)]
 mod testing;
 mod trace;
+mod views;
 
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -46,19 +50,21 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::drop_caches;
 use crate::error::ProbeError;
-use crate::filesystem::{FileSystem, Kind};
-use crate::io::{Folder, Io, Place, Workplace};
+use crate::filesystem::FileSystem;
+use crate::io::{Folder, Io};
 use crate::residency::{Method, OpenFile, Prober};
 use crate::warm::available;
 use crate::watch::{LOOK_PERIOD, Pace, Progress, Watcher};
 
 pub use calls::CallRow;
 pub use error::RunError;
+pub use hosts::{Host, Mount, Source};
 pub use learnt::Learnt;
 pub use plan::{Job, Plan};
 pub use sampler::{FileSample, Samples};
 pub use tables::OperationDetails;
 pub use trace::{Traced, check_tracing};
+pub use views::{Directories, HostPlace};
 
 use break_off::{InUse, break_off};
 use files::Files;
@@ -68,6 +74,7 @@ use row::Row;
 use sampler::Sampler;
 use tables::Look;
 use trace::Tracing;
+use views::Views;
 
 /// The stage of a run that is stopped and whose calls the kernel does not give back.
 const WAITING: &str = "stopped; waiting for calls that the kernel does not break off";
@@ -85,8 +92,8 @@ const OTHER_FILES: u64 = 100;
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'a> {
-    /// The directory in which the folder is made.
-    pub directory: &'a Path,
+    /// The directories in which the folders of the hosts are made.
+    pub directories: &'a Directories,
     /// True if the folder stays.
     pub keep: bool,
     /// The looks at the machine per second; at least 1.
@@ -114,18 +121,17 @@ pub struct Measured {
     pub file_system: FileSystem,
     /// The time to make the files that were there before.
     pub prepared: Nanos,
-    /// Their folder, if they stay.
+    /// Their folder, or that of the first host, if they stay.
     pub kept: Option<PathBuf>,
 }
 
-/// Checks that a plan can be run in a directory, and changes nothing.
+/// Checks that a plan can be run in directories, and changes nothing; gives what is known of each.
 ///
 /// # Errors
-/// [`RunError`] for a directory that is none, that may not be written to, that is in memory, or too small; for too little memory;
-/// and for what needs root.
-pub fn check(plan: &Plan, directory: &Path) -> Result<Place, RunError> {
-    let (folder, file_system) = Folder::open_on_disk(directory)?;
-    folder.check_room(plan.space())?;
+/// [`RunError`] for a directory that is none, that may not be written to, that is in memory, or too small; for a host without one; for
+/// too little memory; and for what needs root.
+pub fn check(plan: &Plan, directories: &Directories) -> Result<Vec<HostPlace>, RunError> {
+    let places = directories.check(&plan.hosts, |host| plan.is_used(host), plan.space())?;
     let available = available()?;
     if plan.memory() > available {
         return Err(RunError::NoMemory { needed: plan.memory(), available });
@@ -138,7 +144,7 @@ pub fn check(plan: &Plan, directory: &Path) -> Result<Place, RunError> {
     if needed > limit {
         return Err(RunError::TooManyFiles { needed, limit });
     }
-    Ok(Place { file_system, free: folder.space()?.free, available })
+    Ok(places)
 }
 
 fn open_files(plan: &Plan) -> u64 {
@@ -151,45 +157,44 @@ fn open_files(plan: &Plan) -> u64 {
 /// # Errors
 /// [`RunError`]; the folder is gone then too.
 pub fn run(plan: &Plan, settings: Settings<'_>, watch: &mut Watcher<'_>) -> Result<Measured, RunError> {
-    let Place { file_system, .. } = check(plan, settings.directory)?;
+    check(plan, settings.directories)?;
     if settings.trace {
         check_tracing()?;
     }
     let prober = Prober::new(None)?;
     let _limit = FileLimit::raise_to(open_files(plan));
-    let mut place = Workplace::create(settings.directory, "run")?;
-    let begun = place.folder().now();
-    prepare::prepare(plan, place.folder(), file_system.kind, &prober, watch)?;
-    let prepared = place.folder().now() - begun;
-    let mut run = execute(plan, &place, (&file_system, &prober), settings, watch)?;
+    let mut views = Views::make(&plan.hosts, settings.directories, |host| plan.is_used(host))?;
+    let begun = views.folder(0).now();
+    prepare::prepare(plan, &views, &prober, watch)?;
+    let prepared = views.folder(0).now() - begun;
+    let mut run = execute(plan, &views, &prober, settings, watch)?;
     run.prepared = prepared;
     if settings.keep {
-        place.keep();
-        run.kept = Some(std::path::absolute(place.path()).unwrap_or_else(|_| place.path().to_owned()));
+        run.kept = views.keep();
     }
     Ok(run)
 }
 
 fn execute(
     plan: &Plan,
-    place: &Workplace,
-    (file_system, prober): (&FileSystem, &Prober),
+    views: &Views,
+    prober: &Prober,
     settings: Settings<'_>,
     watch: &mut Watcher<'_>,
 ) -> Result<Measured, RunError> {
-    let (folder, kind) = (place.folder(), file_system.kind);
+    let file_system = views.folder(0).file_system()?;
     let files: Files<OwnedFd> = Files::new(plan.names.all().len());
     let tables = Tables::new(plan);
     let (gate, in_use, beside) = (Gate::new(plan), InUse::new(plan), Beside::default());
     let looks = Mutex::new(Vec::new());
     let look_after = |process, index, time| {
         if plan.looks_after_each {
-            let seen = look_at_all(plan, place, prober, kind, (time, (process, index)));
+            let seen = look_at_all(plan, views, prober, (time, (process, index)));
             looks.lock().expect("nobody panics while he holds the lock").extend(seen);
         }
     };
-    let shared = Shared {
-        io: folder,
+    let of_host = |host| Shared {
+        io: views.folder(host),
         plan,
         files: &files,
         tables: &tables,
@@ -198,15 +203,16 @@ fn execute(
         beside: &beside,
         looks: &look_after,
     };
-    let sees_files = prober.method(kind) == Method::Cachestat;
-    let sampler = Sampler::new(folder, plan.names.files(), &files, settings.sample_hz, sees_files);
+    let shared: Vec<Shared<'_, Folder>> = (0..plan.hosts.count()).map(of_host).collect();
+    let sees_files = prober.method(file_system.kind) == Method::Cachestat;
+    let sampler = Sampler::new(views, plan.names.files(), &files, settings.sample_hz, sees_files);
     let tracing = settings.trace.then(Tracing::start).transpose()?;
-    let learnt = Learnt::of(folder);
-    let Ran { zero, end, rows, calls, counted, samples } = run_threads(&shared, sampler, watch)?;
+    let learnt = Learnt::of(views.folder(0));
+    let Ran { zero, end, rows, calls, counted, samples } = run_threads(&shared, views, sampler, watch)?;
     let trace = tracing.map_or(Ok(Vec::new()), |tracing| tracing.stop(zero))?;
     let mut looks = looks.into_inner().expect("nobody panics while he holds the lock");
     looks.sort_by_key(|look| (look.time, look.after));
-    looks.extend(look_at_all(plan, place, prober, kind, (end, (u32::MAX, u32::MAX))));
+    looks.extend(look_at_all(plan, views, prober, (end, (u32::MAX, u32::MAX))));
     let result = SimulationResult { counted, ..tables::result(plan, &rows, (&samples, &trace), &looks, end) };
     Ok(Measured {
         result,
@@ -215,7 +221,7 @@ fn execute(
         samples,
         trace,
         learnt,
-        file_system: file_system.clone(),
+        file_system,
         prepared: Nanos::ZERO,
         kept: None,
     })
@@ -234,16 +240,20 @@ struct Ran {
     samples: Samples,
 }
 
-/// A thread for each process, and one that looks.
+/// A thread for each process, and one that looks. `of_host` is what all share, with the folder as each host sees it.
 fn run_threads(
-    shared: &Shared<'_, Folder>,
+    of_host: &[Shared<'_, Folder>],
+    views: &Views,
     sampler: Sampler<'_>,
     watch: &mut Watcher<'_>,
 ) -> Result<Ran, RunError> {
+    let shared = &of_host[0];
     let (plan, gate) = (shared.plan, shared.gate);
     let processes = plan.processes.len();
     let no_thread = |source| RunError::NoThread { processes, source };
-    let runners = (0..processes).map(|at| Runner::new(shared, at)).collect::<Result<Vec<_>, _>>();
+    let runners = (0..processes)
+        .map(|at| Runner::new(&of_host[plan.processes[at].host], at))
+        .collect::<Result<Vec<_>, _>>();
     let failure = Mutex::new(None);
     let is_over = AtomicBool::new(false);
     let mut taken = None;
@@ -280,7 +290,7 @@ fn run_threads(
         })?;
         gate.open(zero);
         let room = plan.is_open_ended().then(|| shared.io.space().map(|space| space.free)).transpose()?;
-        (is_interrupted, taken) = wait_for_end(scope, shared, &ended, (zero, room), watch);
+        (is_interrupted, taken) = wait_for_end(scope, (shared, views), &ended, (zero, room), watch);
         is_over.store(true, Ordering::Release);
         let mut end = Nanos::ZERO;
         let (mut recorded, mut calls) = (Vec::new(), Vec::new());
@@ -320,7 +330,7 @@ fn run_threads(
 /// calls are broken off. Returns whether somebody did, and the trouble with the room.
 fn wait_for_end<'a: 'scope, 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    shared: &Shared<'a, Folder>,
+    (shared, views): (&Shared<'a, Folder>, &'a Views),
     ended: &Receiver<()>,
     (zero, room): (Nanos, Option<Bytes>),
     watch: &mut Watcher<'_>,
@@ -348,7 +358,7 @@ fn wait_for_end<'a: 'scope, 'scope>(
         }
         if shared.gate.is_stopped() && stopped.is_none() {
             stopped = Some(now);
-            break_off(scope, shared.in_use, shared.io);
+            views.folders().for_each(|folder| break_off(scope, shared.in_use, folder));
         }
     }
     (is_interrupted, taken)
@@ -359,22 +369,25 @@ fn is_taken(left: Bytes, free: Bytes) -> bool {
     left.0 < free.0 / LEFT_PART
 }
 
-/// What is in memory of every file that is there.
-fn look_at_all(
-    plan: &Plan,
-    place: &Workplace,
-    prober: &Prober,
-    kind: Kind,
-    (time, after): (Nanos, (u32, u32)),
-) -> Vec<Look> {
-    let (pace, folder) = (Pace::default(), place.folder().sure_path());
+/// What is in memory of every file that is there, in the page cache of each host that has one for it.
+fn look_at_all(plan: &Plan, views: &Views, prober: &Prober, (time, after): (Nanos, (u32, u32))) -> Vec<Look> {
+    let pace = Pace::default();
     let named = plan.names.files();
-    let looks = named.iter().filter_map(|named| {
-        let open = OpenFile::open(&folder.join(&named.within)).ok()?;
+    let seen = named.iter().flat_map(|named| views.showing(named.host).map(move |view| (named, view)));
+    let looks = seen.filter_map(|(named, (host, folder, kind))| {
+        let open = OpenFile::open(&folder.sure_path().join(&named.within)).ok()?;
         let residency = prober.whole(&open, kind, &pace).ok()?;
         let dirty = residency.state.map_or(Bytes::ZERO, |state| state.dirty + state.writeback);
         let cached = residency.cached;
-        Some(Look { time, after, file: named.number, size: open.size, cached, dirty: dirty.min(cached) })
+        Some(Look {
+            time,
+            after,
+            file: named.number,
+            host,
+            size: open.size,
+            cached,
+            dirty: dirty.min(cached),
+        })
     });
     looks.collect()
 }

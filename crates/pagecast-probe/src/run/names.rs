@@ -23,7 +23,9 @@ pub(super) struct Initial {
 #[derive(Debug)]
 pub(super) struct NamedFile {
     pub number: u32,
-    /// As the scenario calls it.
+    /// The host that named it first.
+    pub host: usize,
+    /// As that host calls it.
     pub path: Arc<str>,
     /// Its path in the folder.
     pub within: PathBuf,
@@ -59,29 +61,34 @@ pub(super) struct Names {
 
 #[derive(Debug, Default)]
 struct Known {
-    numbers: FxHashMap<Arc<str>, u32>,
+    /// By their paths in the folder: hosts may have several names for a file.
+    numbers: FxHashMap<PathBuf, u32>,
     files: Vec<Arc<NamedFile>>,
     /// Paths within the folder that others are below, or that are made or removed as directories.
     directories: FxHashSet<PathBuf>,
 }
 
 impl Names {
-    /// The file of a path; `initial` counts if the path is new.
-    pub fn file(&self, path: &Arc<str>, initial: Option<Initial>) -> Arc<NamedFile> {
+    /// The file of a path of a host, which is at `within` in the folder; `initial` counts if the file is new.
+    pub fn file(
+        &self,
+        (host, path): (usize, &Arc<str>),
+        within: PathBuf,
+        initial: Option<Initial>,
+    ) -> Arc<NamedFile> {
         let mut known = self.known.write().expect("nobody panics while he holds the lock");
-        if let Some(&number) = known.numbers.get(path) {
+        if let Some(&number) = known.numbers.get(&within) {
             return known.files[number as usize].clone();
         }
         let number = known.files.len() as u32;
-        let within = PathBuf::from(path.trim_start_matches('/'));
         for above in within.ancestors().skip(1).filter(|above| *above != Path::new("")) {
             if !known.directories.insert(above.to_owned()) {
                 break;
             }
         }
-        let file = NamedFile { number, path: path.clone(), within, initial, generation: AtomicU32::new(0) };
-        let file = Arc::new(file);
-        known.numbers.insert(path.clone(), number);
+        known.numbers.insert(within.clone(), number);
+        let (path, generation) = (path.clone(), AtomicU32::new(0));
+        let file = Arc::new(NamedFile { number, host, path, within, initial, generation });
         known.files.push(file.clone());
         file
     }
@@ -138,9 +145,9 @@ mod tests {
     #[test]
     fn a_renamed_directory_takes_the_paths_below_it_along() {
         let names = Names::default();
-        let [f, g, other] =
-            ["/data/d/f", "/data/d/e/g", "/data/do"].map(|path| names.file(&path.into(), None));
-        let directory = names.file(&"/data/d".into(), None);
+        let file = |path: &str| names.file((0, &path.into()), path.trim_start_matches('/').into(), None);
+        let [f, g, other] = ["/data/d/f", "/data/d/e/g", "/data/do"].map(file);
+        let directory = file("/data/d");
         let numbers = |files: Vec<Arc<NamedFile>>| files.iter().map(|file| file.number).collect::<Vec<_>>();
         assert_eq!(numbers(names.at_and_below(&directory)), [f.number, g.number, directory.number]);
         assert_eq!(numbers(names.at_and_below(&other)), [other.number]);

@@ -10,16 +10,17 @@ use std::sync::Arc;
 
 use pagecast_core::error::SimulationError;
 use pagecast_core::result::Record;
-use pagecast_core::scenario::Source;
+use pagecast_core::scenario::Source as OtherFile;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, Beside, InitialFile, Operation, Process, ProgramError, ProgramSource};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::Asked;
 use super::error::{RunError, blame};
+use super::hosts::{Host, Hosts};
 use super::names::{Initial, NamedFile, Names};
 use super::need::Needs;
-use super::refuse::{Mounts, check_operation, check_real};
+use super::refuse::{check_operation, check_real};
 use super::survey::{Survey, Surveying, earliest_end};
 
 /// So many operations of a process are surveyed as if storage took no time: far more than the first pass over a program takes seconds.
@@ -38,16 +39,14 @@ pub(super) const OPEN_LOOP: NonZeroU32 = NonZeroU32::MAX;
 pub struct Job<'a> {
     /// Its name in messages.
     pub origin: &'a str,
-    /// The names of its hosts.
-    pub hosts: Vec<&'a str>,
-    /// The directories of the first host that are on a disk, and those that are another host's.
-    pub mounts: Vec<(&'a str, bool)>,
+    /// Its hosts.
+    pub hosts: Vec<Host<'a>>,
     /// The files before time 0.
     pub files: &'a [InitialFile],
     /// The processes.
     pub processes: &'a [Process],
     /// The files in other formats that some of them come from.
-    pub sources: &'a [Source],
+    pub sources: &'a [OtherFile],
     /// True if the table of files has rows after each operation.
     pub looks_after_each: bool,
     /// Of every how many calls of a read or write the time is noted, if it is.
@@ -78,6 +77,7 @@ pub(super) type Known = FxHashMap<Arc<str>, Arc<NamedFile>>;
 /// One process.
 pub(super) struct PlannedProcess {
     pub name: Arc<str>,
+    pub host: usize,
     pub after: Vec<u32>,
     pub start: Nanos,
     /// The number of its table of descriptors.
@@ -89,7 +89,7 @@ pub(super) struct PlannedProcess {
 /// The plan of a run.
 pub struct Plan {
     pub(super) origin: String,
-    pub(super) host: String,
+    pub(super) hosts: Hosts,
     pub(super) names: Names,
     pub(super) processes: Vec<PlannedProcess>,
     /// How many tables of descriptors the processes have.
@@ -98,7 +98,6 @@ pub struct Plan {
     pub(super) per_call: Option<NonZero<u64>>,
     pub(super) record: Record,
     pub(super) needs: Needs,
-    mounts: Mounts,
 }
 
 impl Plan {
@@ -110,7 +109,7 @@ impl Plan {
         check_real(job)?;
         let mut plan = Self {
             origin: job.origin.to_owned(),
-            host: job.hosts[0].to_owned(),
+            hosts: Hosts::new(&job.hosts),
             names: Names::default(),
             processes: Vec::new(),
             tables: 0,
@@ -118,14 +117,14 @@ impl Plan {
             per_call: job.per_call,
             record: if job.per_call.is_some() { Record::All } else { job.record },
             needs: Needs::default(),
-            mounts: Mounts::new(job),
         };
         let mut longest = FxHashMap::default();
         for file in job.files {
             let place = || job.origin.to_owned();
-            plan.mounts.check(&file.path, place, || "a file that is there from the start is".to_owned())?;
-            let InitialFile { size, cached, dirty, .. } = *file;
-            let named = plan.names.file(&file.path, Some(Initial { size, cached, dirty }));
+            let InitialFile { host, size, cached, dirty, .. } = *file;
+            let within =
+                plan.within(host, &file.path, place, || "a file that is there from the start is".to_owned())?;
+            let named = plan.names.file((host, &file.path), within, Some(Initial { size, cached, dirty }));
             longest.insert(named.number, size.0);
         }
         let surveys = job.processes.iter().map(|process| plan.survey(process, &mut longest));
@@ -143,6 +142,7 @@ impl Plan {
             plan.tables = plan.tables.max(table + 1);
             plan.processes.push(PlannedProcess {
                 name: process.name.clone(),
+                host: process.host,
                 after: process.after.iter().map(|name| process_called(job, name)).collect(),
                 start: process.start,
                 table,
@@ -151,6 +151,7 @@ impl Plan {
             });
         }
         plan.needs = Needs::of(&plan.names.all(), &plan.processes);
+        check_alone(&plan)?;
         Ok(plan)
     }
 
@@ -161,7 +162,7 @@ impl Plan {
         let mut surveying = Surveying::new(self.per_call, longest);
         let (mut known, mut now, mut is_open_ended) = (Known::default(), Nanos::ZERO, false);
         while let Some(operation) = asked.next(now).map_err(failed)? {
-            let step = self.step(&process.name, Nanos::ZERO, operation, &mut known)?;
+            let step = self.step((&process.name, process.host), Nanos::ZERO, operation, &mut known)?;
             now = earliest_end(now, &step);
             surveying.note(&step);
             let beyond = surveying.operations().saturating_sub(PATIENCE);
@@ -185,7 +186,7 @@ impl Plan {
     /// [`RunError`] for what no run can do.
     pub(super) fn step(
         &self,
-        process: &Arc<str>,
+        (process, host): (&Arc<str>, usize),
         now: Nanos,
         operation: Operation,
         known: &mut Known,
@@ -194,15 +195,15 @@ impl Plan {
         check_operation(&operation, || at().place)?;
         let who = || format!("process `{process}` uses");
         if let Action::SyncFs { path } = &operation.action {
-            self.mounts.check(&format!("{path}/"), || at().place, who)?;
+            self.within(host, &format!("{path}/"), || at().place, who)?;
         }
         let mut named = |path: Option<&Arc<str>>| -> Result<Option<Arc<NamedFile>>, RunError> {
             let Some(path) = path else { return Ok(None) };
             if let Some(file) = known.get(path) {
                 return Ok(Some(file.clone()));
             }
-            self.mounts.check(path, || at().place, who)?;
-            let file = self.names.file(path, None);
+            let within = self.within(host, path, || at().place, who)?;
+            let file = self.names.file((host, path), within, None);
             known.insert(path.clone(), file.clone());
             Ok(Some(file))
         };
@@ -210,7 +211,10 @@ impl Plan {
         match (&operation.action, &file, &target) {
             (Action::Mkdir { .. } | Action::Rmdir { .. }, Some(file), _) => self.names.is_directory(file),
             (Action::Rename { .. } | Action::Link { .. }, Some(file), Some(to))
-                if self.mounts.covering(&file.path) != self.mounts.covering(&to.path) =>
+                if operation.action.target().is_some_and(|target| {
+                    let path = operation.action.path().map_or("", |path| path);
+                    self.hosts.home(host, path) != self.hosts.home(host, target)
+                }) =>
             {
                 let (path, to) = (file.path.clone(), to.path.clone());
                 let operation = operation.action.name();
@@ -221,6 +225,17 @@ impl Plan {
         Ok(Step { operation, file, target })
     }
 
+    /// Where a path of a host is in the folder.
+    fn within(
+        &self,
+        host: usize,
+        path: &str,
+        place: impl FnOnce() -> String,
+        who: impl FnOnce() -> String,
+    ) -> Result<PathBuf, RunError> {
+        self.hosts.within(host, path).ok_or_else(|| self.hosts.no_mount(host, path, place(), who()))
+    }
+
     /// A program could not go on.
     pub(super) fn program_failed(&self, process: &Arc<str>, now: Nanos, error: ProgramError) -> RunError {
         SimulationError::Program { at: blame(&self.origin, process, None, now), source: error.0 }.into()
@@ -228,7 +243,7 @@ impl Plan {
 
     /// The directories that are there before time 0: those above all files, but none that a program makes, unless there is a file below
     /// it; and those that are removed and were not made.
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
+    pub(super) fn folders(&self) -> Vec<(usize, PathBuf)> {
         let all = self.names.all();
         let numbers = |of: fn(&Survey) -> &FxHashSet<u32>| -> FxHashSet<u32> {
             self.processes.iter().flat_map(|process| of(&process.survey)).copied().collect()
@@ -244,7 +259,7 @@ impl Plan {
                 Some(_) => lowest,
                 None => lowest.and_then(|lowest| lowest.ancestors().find(|folder| !is_made(folder))),
             };
-            folders.extend(there.map(Path::to_owned));
+            folders.extend(there.map(|folder| (file.host, folder.to_owned())));
         }
         folders.into_iter().collect()
     }
@@ -285,6 +300,12 @@ impl Plan {
         self.processes.iter().any(|process| process.survey.is_open_ended)
     }
 
+    /// True if a process of a host, or a file before time 0, is there.
+    pub(super) fn is_used(&self, host: usize) -> bool {
+        self.processes.iter().any(|process| process.host == host)
+            || self.names.all().iter().any(|file| file.host == host)
+    }
+
     /// The paths of all files, and where they are in the folder.
     #[must_use]
     pub fn files(&self) -> Vec<(Arc<str>, PathBuf)> {
@@ -295,6 +316,11 @@ impl Plan {
     #[must_use]
     pub fn paths(&self) -> Vec<Arc<str>> {
         self.names.all().iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// The names of its hosts.
+    pub fn hosts(&self) -> impl Iterator<Item = &str> {
+        self.hosts.names()
     }
 
     /// The names of all processes.
@@ -309,6 +335,22 @@ impl Plan {
     }
 }
 
+/// Refuses what would concern all hosts, where there are several.
+fn check_alone(plan: &Plan) -> Result<(), RunError> {
+    if plan.hosts.count() == 1 || !plan.drops_caches() {
+        return Ok(());
+    }
+    let names = plan.hosts.names().collect::<Vec<_>>().join(", ");
+    let count = plan.hosts.count();
+    Err(RunError::Unreal {
+        place: plan.origin.clone(),
+        what: format!(
+            "drop_caches of one of {count} hosts ({names}), which would empty the page cache of all,"
+        ),
+        remedy: "leave it out, and let files begin cold",
+    })
+}
+
 fn process_called(job: &Job<'_>, name: &Arc<str>) -> u32 {
     let found = job.processes.iter().position(|other| other.name == *name);
     found.expect("the scenario was checked") as u32
@@ -316,6 +358,7 @@ fn process_called(job: &Job<'_>, name: &Arc<str>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hosts::{Mount, Source};
     use super::super::testing::{file, job, plan, process, read, write};
     use pagecast_core::workload::Slots;
 
@@ -329,15 +372,11 @@ mod tests {
 
     #[test]
     fn what_one_machine_does_not_have_is_refused() {
-        let two = refused(|job| job.hosts = vec!["client", "server"], &[]);
+        let drops = process("p", &[], &[Action::DropCaches]);
         assert_eq!(
-            two,
-            "x.toml: a scenario of 2 hosts (client, server) cannot be run for real; give it one [machine]"
-        );
-        let remote = refused(|job| job.mounts.push(("/nfs", true)), &[]);
-        assert!(
-            remote.starts_with("x.toml: the mount /nfs of another host cannot be run for real"),
-            "{remote}"
+            refused(|job| job.hosts.push(Host { name: "server", mounts: vec![] }), &[drops]),
+            "x.toml: drop_caches of one of 2 hosts (host, server), which would empty the page cache of all, cannot be run \
+             for real; leave it out, and let files begin cold"
         );
         let mut member = process("p", &[], &[]);
         member.cgroup = Some(0);
@@ -369,7 +408,8 @@ mod tests {
     #[test]
     fn a_name_stays_on_its_mount() {
         let rename = Action::Rename { path: "/data/f".into(), to: "/other/f".into() };
-        let error = refused(|job| job.mounts.push(("/other", false)), &[process("p", &[], &[rename])]);
+        let other = Mount { path: "/other", source: Source::Here };
+        let error = refused(|job| job.hosts[0].mounts.push(other), &[process("p", &[], &[rename])]);
         assert!(error.contains("does a rename of /data/f to /other/f"), "{error}");
         assert!(error.contains("which is on another mount; copy the file instead"), "{error}");
     }
@@ -397,12 +437,12 @@ mod tests {
             Action::Rmdir { path: path("/data/old/empty") },
         ];
         let plan = plan(&[file("/data/c/h", 1)], &[process("p", &[], &actions)]);
-        let mut folders = plan.folders();
+        let mut folders: Vec<PathBuf> = plan.folders().into_iter().map(|(_, folder)| folder).collect();
         folders.sort();
         assert_eq!(folders, ["data", "data/b", "data/c", "data/old/empty"].map(PathBuf::from));
         assert_eq!(plan.files().len(), 3, "directories are none");
         let there = super::super::testing::plan(&[file("/data/new/h", 1)], &[process("p", &[], &actions)]);
-        assert!(there.folders().contains(&PathBuf::from("data/new")), "what is in it is there, too");
+        assert!(there.folders().contains(&(0, PathBuf::from("data/new"))), "what is in it is there, too");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use rustix::fs::syncfs;
 use super::error::RunError;
 use super::names::{Initial, NamedFile};
 use super::plan::Plan;
+use super::views::Views;
 use crate::error::{ProbeError, Trouble};
 use crate::evict::{EvictedFile, evict};
 use crate::filesystem::Kind;
@@ -33,14 +34,13 @@ const TRIES: u32 = 5;
 /// [`RunError`] if that is not possible, or not to be kept.
 pub(super) fn prepare(
     plan: &Plan,
-    folder: &Folder,
-    kind: Kind,
+    views: &Views,
     prober: &Prober,
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
-    let made = |error: io::Error| trouble(folder.path(), "mkdir", error);
-    for path in plan.folders() {
-        folder.make_folders(&path).map_err(made)?;
+    for (host, path) in plan.folders() {
+        let folder = views.folder(host);
+        folder.make_folders(&path).map_err(|error| trouble(folder.path(), "mkdir", error))?;
         plan.names.imply(&path);
     }
     let named = plan.names.all();
@@ -50,16 +50,25 @@ pub(super) fn prepare(
     let cached = |there: &Initial| Some(there.cached).filter(|&bytes| bytes > Bytes::ZERO);
     let dirty = |there: &Initial| Some(there.dirty).filter(|&bytes| bytes > Bytes::ZERO);
     for_each_file("writing files", &files, size, watch, |file, bytes, memory, pace| {
-        fill(folder, file, bytes, memory, pace)
+        fill(views.folder(file.host), file, bytes, memory, pace)
     })?;
-    evict_all(&files, folder, prober, watch)?;
     // What the file system still has to do for them is not to be part of the run.
-    syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into()))?;
+    let sync = || {
+        let all = views.folders();
+        all.map(|folder| syncfs(folder).map_err(|error| trouble(folder.path(), "syncfs", error.into())))
+            .collect::<Result<(), RunError>>()
+    };
+    if views.folders().count() > 1 {
+        sync()?; // what one host has written another may have in its cache
+    }
+    evict_all(&files, views, prober, watch)?;
+    sync()?;
     for_each_file("reading", &files, cached, watch, |file, bytes, memory, pace| {
+        let (folder, kind) = (views.folder(file.host), views.kind(file.host));
         read_in(folder, file, (bytes, kind), prober, (memory, pace))
     })?;
     for_each_file("writing files", &files, dirty, watch, |file, bytes, memory, pace| {
-        fill(folder, file, bytes, memory, pace)
+        fill(views.folder(file.host), file, bytes, memory, pace)
     })
 }
 
@@ -175,25 +184,27 @@ fn in_pieces(
     Ok(Ok(()))
 }
 
-/// Takes all files out of the page cache, and refuses to go on if one stays.
+/// Takes all files out of the page caches of all hosts that have them, and refuses to go on if one stays.
 fn evict_all(
     files: &[There<'_>],
-    folder: &Folder,
+    views: &Views,
     prober: &Prober,
     watch: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
-    let sure = folder.sure_path();
-    let paths: Vec<PathBuf> = files.iter().map(|there| sure.join(&there.file.within)).collect();
+    let seen = files.iter().flat_map(|there| {
+        let folders = views.showing(there.file.host);
+        folders.map(move |(_, folder, _)| (folder.sure_path().join(&there.file.within), (there, folder)))
+    });
+    let (paths, of): (Vec<PathBuf>, Vec<_>) = seen.unzip();
+    let found = |path: &Path| of[paths.iter().position(|one| one == path).expect("it was one of them")];
     let outcome = evict(&paths, prober, true, watch)?;
     if let Some(problem) = outcome.problems.into_iter().next() {
-        let within = problem.path.strip_prefix(&sure).unwrap_or(&problem.path);
-        let path = folder.path().join(within);
-        return Err(ProbeError::Path { path, trouble: problem.trouble }.into());
+        let (there, folder) = found(&problem.path);
+        return Err(ProbeError::Path { path: place(folder, there.file), trouble: problem.trouble }.into());
     }
     let Some(warm) = outcome.files.iter().find(|file| !file.is_cold()) else { return Ok(()) };
-    let within = warm.file.path.strip_prefix(&sure).unwrap_or(&warm.file.path);
-    let found = files.iter().find(|there| there.file.within == within).expect("it was one of them");
-    Err(RunError::NotReady { path: found.file.path.clone(), what: why_warm(warm) })
+    let (there, _) = found(&warm.file.path);
+    Err(RunError::NotReady { path: there.file.path.clone(), what: why_warm(warm) })
 }
 
 fn why_warm(file: &EvictedFile) -> String {

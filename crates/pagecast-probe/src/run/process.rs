@@ -230,7 +230,7 @@ impl<'a, I: Streams> Runner<'a, I> {
         let next = next.map_err(|error| self.halt(plan.program_failed(name, self.now(), error)))?;
         let Some(operation) = next else { return Ok(None) };
         let now = self.now();
-        let step = plan.step(name, now, operation, &mut self.known);
+        let step = plan.step((name, self.process.host), now, operation, &mut self.known);
         step.map(Some).map_err(|error| self.halt(error))
     }
 

@@ -1,6 +1,5 @@
 //! Refuses what one machine, and an ordinary process on it, does not have.
 
-use pagecast_core::error::SimulationError;
 use pagecast_core::readers::Level;
 use pagecast_core::stdio::{Library, LibraryCall};
 use pagecast_core::workload::{Action, Operation};
@@ -15,13 +14,6 @@ pub(super) fn check_real(job: &Job<'_>) -> Result<(), RunError> {
         let of = if source.level == Level::Blocks { "a device" } else { "numbered objects" };
         let what = format!("{}, whose requests are to {of} and not to files,", source.name);
         return Err(unreal(what, "simulate it"));
-    }
-    if job.hosts.len() > 1 {
-        let what = format!("a scenario of {} hosts ({})", job.hosts.len(), job.hosts.join(", "));
-        return Err(unreal(what, "give it one [machine]"));
-    }
-    if let Some((path, _)) = job.mounts.iter().find(|(_, is_remote)| *is_remote) {
-        return Err(unreal(format!("the mount {path} of another host"), "put it on a disk"));
     }
     if let Some(process) = job.processes.iter().find(|process| process.slots.is_some()) {
         let what = format!("process `{}` with `slots`, for which nobody keeps cores free,", process.name);
@@ -65,46 +57,4 @@ pub(super) fn check_operation(operation: &Operation, place: impl FnOnce() -> Str
         _ => return Ok(()),
     };
     Err(RunError::Unreal { place: place(), what, remedy })
-}
-
-/// The directories of a host that are on a disk.
-#[derive(Debug)]
-pub(super) struct Mounts {
-    host: String,
-    paths: Vec<String>,
-}
-
-impl Mounts {
-    pub fn new(job: &Job<'_>) -> Self {
-        let paths = job.mounts.iter().map(|&(mount, _)| mount.to_owned()).collect();
-        Self { host: job.hosts[0].to_owned(), paths }
-    }
-
-    /// The mount that a path is below: that with the longest path.
-    pub fn covering(&self, path: &str) -> Option<&str> {
-        let is_below = |mount: &&String| {
-            path.strip_prefix(mount.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
-        };
-        self.paths.iter().filter(is_below).max_by_key(|mount| mount.len()).map(String::as_str)
-    }
-
-    /// Refuses a path below none of them.
-    pub fn check(
-        &self,
-        path: &str,
-        place: impl FnOnce() -> String,
-        who: impl FnOnce() -> String,
-    ) -> Result<(), RunError> {
-        if self.covering(path).is_some() {
-            return Ok(());
-        }
-        let error = SimulationError::NoMount {
-            place: place(),
-            who: who(),
-            path: path.into(),
-            host: self.host.clone(),
-            mounts: if self.paths.is_empty() { "none".to_owned() } else { self.paths.join(", ") },
-        };
-        Err(error.into())
-    }
 }

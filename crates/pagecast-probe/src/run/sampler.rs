@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 use super::counters::Counters;
 use super::files::Files;
 use super::names::NamedFile;
+use super::views::Views;
 use crate::io::{Folder, Io};
 use crate::residency::page_size;
 use crate::syscall::cachestat;
@@ -69,6 +70,7 @@ impl Samples {
 
 /// See the module.
 pub(super) struct Sampler<'a> {
+    views: &'a Views,
     folder: &'a Folder,
     /// Those that are looked at.
     named: Vec<Arc<NamedFile>>,
@@ -83,13 +85,14 @@ pub(super) struct Sampler<'a> {
 impl<'a> Sampler<'a> {
     /// Opens everything. Without `cachestat` files are not looked at.
     pub fn new(
-        folder: &'a Folder,
+        views: &'a Views,
         mut named: Vec<Arc<NamedFile>>,
         files: &'a Files<OwnedFd>,
         hz: u32,
         sees_files: bool,
     ) -> Self {
         named.truncate(MOST_FILES);
+        let folder = views.folder(0);
         let counters = Counters::open(folder);
         let room = ROOM_S * hz as usize;
         let samples = Samples {
@@ -100,7 +103,7 @@ impl<'a> Sampler<'a> {
             processor_time: Nanos::ZERO,
         };
         let period = Nanos(1_000_000_000 / u64::from(hz));
-        Self { folder, named, files, counters, period, sees_files, next_look: Nanos::ZERO, samples }
+        Self { views, folder, named, files, counters, period, sees_files, next_look: Nanos::ZERO, samples }
     }
 
     /// Looks from `zero` on until `is_over`, and once more then.
@@ -150,7 +153,8 @@ impl<'a> Sampler<'a> {
         for file in &self.named {
             let mut held = self.files.hold(file.number as usize);
             if held.is_none() {
-                *held = self.folder.beneath(&file.within, OFlags::RDONLY | OFlags::NONBLOCK).ok();
+                let folder = self.views.folder(file.host);
+                *held = folder.beneath(&file.within, OFlags::RDONLY | OFlags::NONBLOCK).ok();
             }
             let Some(Ok(counts)) = held.as_ref().map(|open| cachestat(open.as_fd(), 0, 0)) else { continue };
             let bytes = |pages| Bytes(pages * page_size());

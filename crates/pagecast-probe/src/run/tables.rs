@@ -22,6 +22,8 @@ pub(super) struct Look {
     /// Process and number of its operation; `u32::MAX` at the end.
     pub after: (u32, u32),
     pub file: u32,
+    /// Whose page cache it is.
+    pub host: usize,
     pub size: Bytes,
     pub cached: Bytes,
     pub dirty: Bytes,
@@ -47,11 +49,11 @@ pub(super) fn result(
     let mut paths = plan.paths();
     let bdi = bdi(trace, &mut paths);
     SimulationResult {
-        hosts: vec![plan.host.clone()],
+        hosts: plan.hosts.names().map(str::to_owned).collect(),
         processes: plan.processes.iter().map(|process| process.name.clone()).collect(),
         paths,
         bdi,
-        operations: operations(rows),
+        operations: operations(plan, rows),
         timeline: TimelineTable::of_samples(levels(samples)),
         files: files(looks),
         end,
@@ -80,12 +82,12 @@ pub(super) fn details(rows: &[Vec<Row>]) -> OperationDetails {
     details
 }
 
-fn operations(rows: &[Vec<Row>]) -> OperationTable {
+fn operations(plan: &Plan, rows: &[Vec<Row>]) -> OperationTable {
     let mut table = OperationTable::default();
     for (end, process, index) in in_order(rows) {
         let row = &rows[process][index];
         table.process.push(process as u32);
-        table.host.push(0);
+        table.host.push(plan.processes[process].host as u32);
         table.index.push(row.index);
         table.operation.push(row.operation);
         table.path.push(row.file);
@@ -188,7 +190,7 @@ fn files(looks: &[Look]) -> FileTable {
         table.process.push(look.after.0);
         table.index.push(look.after.1);
         table.path.push(look.file);
-        table.host.push(0);
+        table.host.push(look.host as u32);
         table.size.push(look.size.0);
         table.cached.push(look.cached.0);
         table.dirty.push(look.dirty.0);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pagecast_core::units::{Bytes, Nanos};
 use pagecast_core::workload::{Action, InitialFile, Operation, Process};
 
+use super::hosts::{Host, Mount, Source};
 use super::plan::{Job, Plan};
 
 pub(super) fn file(path: &str, size: u64) -> InitialFile {
@@ -29,8 +30,7 @@ pub(super) fn process(name: &str, after: &[&str], actions: &[Action]) -> Process
 pub(super) fn job<'a>(files: &'a [InitialFile], processes: &'a [Process]) -> Job<'a> {
     Job {
         origin: "x.toml",
-        hosts: vec!["host"],
-        mounts: vec![("/data", false)],
+        hosts: vec![Host { name: "host", mounts: vec![Mount { path: "/data", source: Source::Here }] }],
         files,
         processes,
         sources: &[],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pagecast import _core
-from pagecast.studies.kernel_law.tables import Record, read, whole
+from pagecast.studies.tables import Record, read, whole
 
 __all__ = ["BANDWIDTH_PAGES_PER_S", "Event", "Threshold", "events", "thresholds"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pagecast.api import Scenario, simulate
 from pagecast.errors import StudyError
-from pagecast.studies.kernel_law.tables import Record, read, whole
+from pagecast.studies.tables import Record, read, whole
 
 if TYPE_CHECKING:
     from pagecast.result import Result

@@ -264,8 +264,8 @@ impl Kernel {
             unreachable!("a reply answers a call")
         };
         let at = device.0 as usize;
-        let queue = &self.block.queues[at];
-        match client.replied(now, reply, |id| queue.pages_of(id), out) {
+        let (queue, dirty) = (&self.block.queues[at], self.pages.dirty());
+        match client.replied(now, reply, |id| queue.pages_of(id), |file| dirty.of_file(file), out) {
             Ended::Part => {}
             Ended::Operation(operation) => self.end_request(now, at, RequestId(operation.0.into()), out),
             Ended::Written { id, is_stable: true, .. } => self.unit_served(now, at, id, out),

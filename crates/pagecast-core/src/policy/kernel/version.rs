@@ -35,6 +35,12 @@ pub struct Rules {
     pub largest_folio: u64,
     /// A client of NFS reads 15 READs ahead (before 5.4, "NFS: Don't use page_size for readahead"), and then as any device.
     pub nfs_reads_far_ahead: bool,
+    /// A pass of a flusher over a file of NFS ends with a COMMIT (since 4.13). Before, more than half of the file had to be unstable.
+    pub nfs_commits_passes: bool,
+    /// Calls of NFS that wait for a slot take turns by their owners, one each (since 4.20). Before, an owner had 16 in a turn.
+    pub nfs_slots_alternate: bool,
+    /// Unstable pages of NFS count for the background threshold (before 5.8, "mm/writeback: discard NR_UNSTABLE_NFS").
+    pub unstable_is_reclaimable: bool,
     /// A window of read-ahead is no smaller than the one before it (since 6.13, and in stable releases of 6.12).
     pub windows_keep_size: bool,
     /// A fault of a mapping maps whole folios (since 6.18). Before, it maps the pages around it, or only its own for writing.
@@ -66,6 +72,9 @@ impl Rules {
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
             nfs_reads_far_ahead: version < (5, 4),
+            nfs_commits_passes: version >= (4, 13),
+            nfs_slots_alternate: version >= (4, 20),
+            unstable_is_reclaimable: version < (5, 8),
             windows_keep_size: version >= (6, 12),
             maps_folios: version >= (6, 18),
             two_lists: TwoLists {
@@ -112,7 +121,7 @@ mod tests {
     use super::*;
 
     /// The rules in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 21] {
+    fn in_force(version: (u32, u32)) -> [bool; 24] {
         let rules = Rules::of(version);
         [
             rules.chunk_follows_bandwidth,
@@ -125,7 +134,10 @@ mod tests {
             rules.has_timer_wheel,
             rules.dirty_tail_wakes_flushers,
             rules.two_lists.refaults_deactivate,
+            rules.nfs_commits_passes,
+            rules.nfs_slots_alternate,
             !rules.nfs_reads_far_ahead,
+            !rules.unstable_is_reclaimable,
             rules.measures_after_writeback,
             rules.wbt_sees_cgroups,
             rules.memcg_stats_are_late,
@@ -153,7 +165,10 @@ mod tests {
             (4, 8),
             (4, 11),
             (4, 12),
+            (4, 13),
+            (4, 20),
             (5, 4),
+            (5, 8),
             (5, 16),
             (6, 6),
             (6, 9),

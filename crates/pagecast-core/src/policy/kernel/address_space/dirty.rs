@@ -26,6 +26,8 @@ pub struct OfWb {
     pub written: u64,
     /// Bytes that left the cache dirty and were never submitted.
     pub cancelled: u64,
+    /// Bytes under writeback that a server of NFS has in its memory.
+    pub unstable: u64,
 }
 
 impl OfWb {
@@ -105,6 +107,11 @@ impl DirtyPages {
     /// `NR_FILE_DIRTY`.
     pub fn dirty(&self) -> u64 {
         self.dirty + self.ahead + self.blocks
+    }
+
+    /// `NR_UNSTABLE_NFS`, which is a part of `writeback` here.
+    pub fn unstable(&self) -> u64 {
+        self.wbs.iter().map(|wb| wb.unstable).sum()
     }
 
     /// `NR_WRITEBACK`.
@@ -408,12 +415,16 @@ impl DirtyPages {
 
     /// Counts bytes as written whose pages stay under writeback: a server has them in its memory.
     pub fn count_written(&mut self, wb: WbId, bytes: u64) {
-        self.wb(wb).written += bytes;
+        let wb = self.wb(wb);
+        wb.written += bytes;
+        wb.unstable += bytes;
     }
 
     /// Takes back what `count_written` has counted, before the writeback of these pages ends.
     pub fn uncount_written(&mut self, wb: WbId, bytes: u64) {
-        self.wb(wb).written -= bytes;
+        let wb = self.wb(wb);
+        wb.written -= bytes;
+        wb.unstable -= bytes;
     }
 
     /// Ends the writeback of these pages: they are clean unless they were written to meanwhile. True if no more pages of the file are

@@ -1,7 +1,5 @@
 //! Keeps the calls of one mount: those on their way, those that wait for a slot, and what each is for.
 
-use std::collections::VecDeque;
-
 use rustc_hash::FxHashMap;
 
 use crate::block::RequestId;
@@ -9,8 +7,10 @@ use crate::machine::{NfsOptions, NfsVersion};
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::nfs::asked::{call, returns_delegation};
 use crate::policy::kernel::nfs::inode::{Inode, Written};
+use crate::policy::kernel::nfs::slots::{Owner, Slots};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Asked;
+use crate::policy::kernel::version::Rules;
 use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Reply, Rpc};
 use crate::result::{Part, Parts};
 use crate::units::{Bytes, Nanos};
@@ -51,9 +51,9 @@ pub struct Client {
     device: DeviceId,
     pub options: NfsOptions,
     calls: FxHashMap<u64, (FileId, Purpose)>,
-    /// Calls that wait for a slot.
-    waiting: VecDeque<Rpc>,
-    on_their_way: u32,
+    slots: Slots,
+    /// True if a flusher commits at the end of its pass over a file.
+    commits_passes: bool,
     /// How many calls of each operation have no reply.
     left: FxHashMap<OperationId, u32>,
     inodes: FxHashMap<FileId, Inode>,
@@ -64,15 +64,16 @@ pub struct Client {
 }
 
 impl Client {
-    /// The client of a mount without a call.
-    pub fn new(mount: u32, device: DeviceId, options: NfsOptions) -> Self {
+    /// The client of a mount without a call, by the rules of a version of Linux.
+    pub fn new(mount: u32, device: DeviceId, options: NfsOptions, rules: &Rules) -> Self {
+        let slots = Slots::new(options.slots, rules.nfs_slots_alternate);
         Self {
             mount,
             device,
             options,
             calls: FxHashMap::default(),
-            waiting: VecDeque::new(),
-            on_their_way: 0,
+            slots,
+            commits_passes: rules.nfs_commits_passes,
             left: FxHashMap::default(),
             inodes: FxHashMap::default(),
             xid: u64::from(mount) << 48,
@@ -112,7 +113,7 @@ impl Client {
         for (offset, bytes) in pieces(offset, bytes, self.options.rsize) {
             *self.left.entry(operation).or_default() += 1;
             let procedure = Procedure::Read { offset, bytes };
-            self.call((operation, file), procedure, Purpose::Read(operation), out);
+            self.call((Owner::Task(operation), file), procedure, Purpose::Read(operation), out);
         }
     }
 
@@ -128,7 +129,7 @@ impl Client {
         for (offset, bytes) in pieces(offset, bytes, self.options.wsize) {
             *self.left.entry(operation).or_default() += 1;
             let procedure = Procedure::Write { offset, bytes, stable };
-            self.call((operation, file), procedure, Purpose::Direct(operation), out);
+            self.call((Owner::Task(operation), file), procedure, Purpose::Direct(operation), out);
         }
     }
 
@@ -143,14 +144,14 @@ impl Client {
         let is_stable = bytes <= self.options.wsize;
         if !is_stable {
             *self.left.entry(operation).or_default() += 1;
-            self.call((operation, file), Procedure::Commit, Purpose::Direct(operation), out);
+            self.call((Owner::Task(operation), file), Procedure::Commit, Purpose::Direct(operation), out);
         }
         !is_stable
     }
 
     /// Asks for the attributes of a file for an operation, or changes them, or a name.
     pub fn ask(&mut self, operation: OperationId, file: FileId, procedure: Procedure, out: &mut Actions) {
-        self.call((operation, file), procedure, Purpose::Ask(operation, procedure), out);
+        self.call((Owner::Task(operation), file), procedure, Purpose::Ask(operation, procedure), out);
     }
 
     /// True if the attributes of a file need not be asked for.
@@ -191,20 +192,21 @@ impl Client {
     pub fn send_units(&mut self, now: Nanos, queue: &mut Queue, out: &mut Actions) {
         while let Some((id, unit)) = queue.send(now) {
             let file = unit.file.expect("an NFS client has no log");
-            let (bytes, ends_pass) = (Bytes(unit.end - unit.start), unit.ends_pass);
-            let offset = unit.start;
+            let (offset, bytes) = (unit.start, Bytes(unit.end - unit.start));
+            let (ends_pass, is_of_flusher) = (unit.ends_pass, unit.is_of_flusher);
             let inode = self.inodes.entry(file).or_default();
-            let is_stable = ends_pass && !unit.is_of_flusher && inode.is_clean();
+            let is_stable = ends_pass && !is_of_flusher && inode.is_clean();
             let pass = inode.send();
             if ends_pass {
                 inode.end_pass();
             }
             let procedure = Procedure::Write { offset, bytes, stable: is_stable };
             let purpose = Purpose::Write { id, pass, is_stable };
-            self.call((OperationId::NOBODY, file), procedure, purpose, out);
+            let owner = if is_of_flusher { Owner::Flusher } else { Owner::WritersOf(file) };
+            self.call((owner, file), procedure, purpose, out);
         }
         for file in queue.take_ended_passes() {
-            if self.inodes.get_mut(&file).is_some_and(Inode::end_pass) {
+            if self.inodes.get_mut(&file).is_some_and(Inode::end_pass) && self.commits_passes {
                 self.commit(file, out);
             }
         }
@@ -229,42 +231,40 @@ impl Client {
     /// Sends a COMMIT of a file if pages of it are unstable.
     fn commit(&mut self, file: FileId, out: &mut Actions) {
         let Some(pages) = self.inodes.get_mut(&file).and_then(Inode::take_unstable) else { return };
-        self.call((OperationId::NOBODY, file), Procedure::Commit, Purpose::Commit(pages), out);
+        self.call((Owner::WritersOf(file), file), Procedure::Commit, Purpose::Commit(pages), out);
     }
 
     /// Sends a call, or lets it wait for a slot.
     fn call(
         &mut self,
-        (operation, file): (OperationId, FileId),
+        (owner, file): (Owner, FileId),
         procedure: Procedure,
         purpose: Purpose,
         out: &mut Actions,
     ) {
         self.xid += 1;
         out.tell_all(Event { device: Some(self.device), file: Some(file), ..told(&procedure) });
+        let operation = owner.operation();
         let rpc = Rpc { xid: self.xid, mount: self.mount, operation, file, procedure };
         self.calls.insert(self.xid, (file, purpose));
-        if self.on_their_way < self.options.slots {
-            self.on_their_way += 1;
+        if let Some(rpc) = self.slots.take(owner, rpc) {
             out.send(rpc);
-        } else {
-            self.waiting.push_back(rpc);
         }
     }
 
-    /// Takes a reply. `written` says of a unit of write-back which pages it had.
+    /// Takes a reply. `written` says of a unit of write-back which pages it had, `of_file` how many bytes of a file are dirty or under writeback.
     pub fn replied(
         &mut self,
         now: Nanos,
         reply: &Reply,
         written: impl FnOnce(RequestId) -> (WbId, u64, u64),
+        of_file: impl FnOnce(FileId) -> u64,
         out: &mut Actions,
     ) -> Ended {
         let (file, purpose) = self.calls.remove(&reply.xid).expect("a reply answers a call");
         self.last = (reply.network, reply.server);
-        match self.waiting.pop_front() {
-            Some(next) => out.send(next),
-            None => self.on_their_way -= 1,
+        if let Some(next) = self.slots.give_back() {
+            out.send(next);
         }
         match purpose {
             Purpose::Read(operation) | Purpose::Direct(operation) => {
@@ -281,7 +281,12 @@ impl Client {
                 let inode = self.inodes.get_mut(&file).expect("a WRITE is of an inode");
                 let pages = (!is_stable).then_some(Written { wb, start, end });
                 inode.refresh(now);
-                if inode.written(pass, pages) {
+                let pass_is_over = inode.written(pass, pages);
+                let commits = match self.commits_passes {
+                    true => pass_is_over,
+                    false => inode.unstable_bytes() > of_file(file) / 2,
+                };
+                if commits {
                     self.commit(file, out);
                 }
                 Ended::Written { id, file, is_stable }

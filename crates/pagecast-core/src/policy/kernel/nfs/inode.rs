@@ -1,7 +1,8 @@
 //! Keeps the pages of a file that a server has and its disk perhaps not, and who waits for them; and for how long its attributes are believed.
 //!
 //! Source: `fs/nfs/inode.c: nfs_update_inode, nfs_attribute_timeout`, `fs/nfs/write.c: nfs_writepages, nfs_io_completion_commit, nfs_commit_inode, wait_on_commit`, Linux 6.16. A pass of a flusher over a file ends with one
-//! COMMIT, sent when all its WRITEs have been answered; it commits whatever of the file has been written until then.
+//! COMMIT, sent when all its WRITEs have been answered; it commits whatever of the file has been written until then. Before 4.13 a flusher commits when more than
+//! half of the file's pages that are dirty, under writeback or unstable are unstable (`nfs_commit_unstable_pages`, later `nfs_write_inode`).
 
 use std::collections::VecDeque;
 
@@ -147,6 +148,11 @@ impl Inode {
             self.passes.pop_front();
             self.first += 1;
         }
+    }
+
+    /// How many bytes are unstable.
+    pub fn unstable_bytes(&self) -> u64 {
+        self.unstable.iter().map(|pages| pages.end - pages.start).sum()
     }
 
     /// Takes the unstable pages for a COMMIT, if there are any.

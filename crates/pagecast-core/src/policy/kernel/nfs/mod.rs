@@ -13,6 +13,7 @@ pub mod asked;
 pub mod client;
 pub mod inode;
 pub mod requests;
+pub mod slots;
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl Nfs {
         let client = |mount: usize| {
             config.nfs_options(mount).map(|options| {
                 let device = DeviceId((host.disks.len() + mount) as u32);
-                Client::new(mount as u32, device, options)
+                Client::new(mount as u32, device, options, &config.rules)
             })
         };
         Self { each: (0..host.mounts.len()).map(client).collect(), disks: host.disks.len() }

@@ -127,8 +127,14 @@ impl WriteBack {
         let (id, share, fraction) = (WbId(at as u32), self.shares[at], self.fractions.fraction(at));
         let has_part = self.config.rules.devices_have_background;
         let (memcg, background) = (self.memcg_background(pages, at), self.limits.thresholds.background);
+        let counts_unstable = self.config.rules.unstable_is_reclaimable;
         move |dirty| {
-            let (all, reclaimable) = (dirty.dirty() / PAGE, dirty.of_wb(id).reclaimable / PAGE);
+            let (mut all, mut reclaimable) = (dirty.dirty(), dirty.of_wb(id).reclaimable);
+            if counts_unstable {
+                all += dirty.unstable();
+                reclaimable += dirty.of_wb(id).unstable;
+            }
+            let (all, reclaimable) = (all / PAGE, reclaimable / PAGE);
             let is_over = all > background || has_part && reclaimable > share.part(fraction, background, all);
             is_over || memcg.as_ref().is_some_and(|memcg| memcg.is_over(dirty, &share, reclaimable))
         }

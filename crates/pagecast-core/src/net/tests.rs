@@ -1,0 +1,4 @@
+//! Compares flows with segments.
+
+mod levels;
+mod reference;

@@ -1,0 +1,577 @@
+//! Holds the declarations of a net: colour sets, variables, values, functions, and what every name means.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::ast::{Colset as Declared, ColsetKind, Declaration, Expr, Pattern, PatternKind};
+use super::check::Checker;
+use super::code::{Callee, Code, Function, Lambda};
+use super::library;
+use super::lower::Lowering;
+use super::machine::{Fault, Machine, State};
+use super::types::{Scheme, Type, replaced};
+use crate::colset::{Colset, ColsetFn, Kind};
+use crate::error::MlError;
+use crate::value::{Symbol, Value};
+
+/// What the model time is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum TimeKind {
+    /// Integers.
+    #[default]
+    Integer,
+    /// Real numbers.
+    Real,
+}
+
+/// What a name means.
+#[derive(Clone, Debug)]
+pub enum Meaning {
+    /// A value.
+    Value(Value),
+    /// A constant that a pattern may name: `true`, `nil`.
+    Constant(Value),
+    /// A function of the net.
+    Function(u32),
+    /// A constructor; true if it has an argument.
+    Constructor(Symbol, bool),
+    /// An index.
+    Index(Symbol),
+}
+
+/// A name with its type and meaning.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// Its type.
+    pub scheme: Scheme,
+    /// What it means.
+    pub meaning: Meaning,
+}
+
+/// The declarations of a net.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Names of constructors, in the order of their numbers.
+    pub symbols: Vec<String>,
+    /// Colour sets.
+    pub colsets: Vec<Colset>,
+    /// Functions of the net.
+    pub functions: Vec<Arc<Lambda>>,
+    /// First contents of references.
+    pub cells: Vec<Value>,
+    /// Ranges of indices.
+    pub index_ranges: HashMap<Symbol, (i64, i64)>,
+    /// What the model time is.
+    pub time: TimeKind,
+    /// Variables of the net, with the number of their colour set.
+    pub variables: HashMap<String, usize>,
+    globals: HashMap<String, Global>,
+    colset_numbers: HashMap<String, usize>,
+    types: HashMap<String, Type>,
+}
+
+impl Program {
+    /// A program with the library only.
+    pub fn new(time: TimeKind) -> Self {
+        let time_type = if time == TimeKind::Real { Type::real() } else { Type::int() };
+        let named = [
+            ("int", Type::int()),
+            ("IntInf.int", Type::int()),
+            ("intinf", Type::int()),
+            ("INTINF", Type::int()),
+            ("real", Type::real()),
+            ("bool", Type::bool()),
+            ("string", Type::string()),
+            ("char", Type::string()),
+            ("unit", Type::unit()),
+            ("exn", Type::named("exn")),
+            ("order", Type::named("order")),
+            ("time", time_type.clone()),
+            ("Time.time", time_type),
+        ];
+        let mut program = Self {
+            symbols: Vec::new(),
+            colsets: Vec::new(),
+            functions: Vec::new(),
+            cells: Vec::new(),
+            index_ranges: HashMap::new(),
+            time,
+            variables: HashMap::new(),
+            globals: HashMap::new(),
+            colset_numbers: HashMap::new(),
+            types: named.into_iter().map(|(name, of)| (name.to_owned(), of)).collect(),
+        };
+        library::declare(&mut program);
+        program.standard_colsets();
+        program
+    }
+
+    /// The colour sets that CPN Tools has in every net; a net may declare them again.
+    fn standard_colsets(&mut self) {
+        let plain = [
+            ("UNIT", Kind::Unit(None)),
+            ("BOOL", Kind::Bool(None)),
+            ("INT", Kind::Int(None)),
+            ("INTINF", Kind::Int(None)),
+            ("TIME", Kind::Time),
+            ("REAL", Kind::Real(None)),
+            ("STRING", Kind::Str(None, None)),
+        ];
+        for (name, kind) in plain {
+            let of = self.type_of_kind(&kind);
+            self.add_colset(Colset { name: name.into(), of, kind, timed: false, is_restricted: false });
+        }
+    }
+
+    /// What a name means, if it means anything.
+    pub fn global(&self, name: &str) -> Option<&Global> {
+        self.globals.get(name)
+    }
+
+    /// The number of a colour set.
+    pub fn colset(&self, name: &str) -> Option<usize> {
+        self.colset_numbers.get(name).copied()
+    }
+
+    /// The names of all colour sets.
+    pub fn colset_names(&self) -> impl Iterator<Item = &str> {
+        self.colset_numbers.keys().map(|name| &**name)
+    }
+
+    /// Declares a name.
+    pub fn set(&mut self, name: &str, scheme: Scheme, meaning: Meaning) {
+        self.globals.insert(name.to_owned(), Global { scheme, meaning });
+    }
+
+    /// A new constructor.
+    pub fn symbol(&mut self, name: &str) -> Symbol {
+        self.symbols.push(name.to_owned());
+        Symbol(self.symbols.len() as u32 - 1)
+    }
+
+    /// The message for a name that means nothing.
+    pub fn unknown<'a>(&'a self, name: &str, more: impl Iterator<Item = &'a str>) -> String {
+        let known = self.globals.keys().map(|name| &**name).chain(more);
+        match nearest(name, known) {
+            Some(near) => format!("`{name}` is not declared; did you mean `{near}`?"),
+            None => format!("`{name}` is not declared"),
+        }
+    }
+
+    /// The type that a name with arguments stands for.
+    pub fn type_named(&self, name: &str, arguments: Vec<Type>) -> Result<Type, String> {
+        match (name, arguments.len()) {
+            ("list" | "ms" | "option" | "ref", 1) => Ok(Type::Con(name.into(), arguments)),
+            // Multisets with time stamps have the same type as others.
+            ("tms", 1) => Ok(Type::Con("ms".into(), arguments)),
+            ("list" | "ms" | "tms" | "option" | "ref", _) => {
+                Err(format!("the type `{name}` has one argument"))
+            }
+            _ => match self.types.get(name) {
+                Some(of) if arguments.is_empty() => Ok(of.clone()),
+                Some(_) => Err(format!("the type `{name}` has no arguments")),
+                None => Err(match nearest(name, self.types.keys().map(|name| &**name)) {
+                    Some(near) => format!("there is no type `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no type `{name}`"),
+                }),
+            },
+        }
+    }
+
+    /// Declares what a text declares.
+    pub fn declare(&mut self, declaration: &Declaration) -> Result<(), MlError> {
+        match declaration {
+            Declaration::Colset(colset) => self.declare_colset(colset),
+            Declaration::Var(names, of) => {
+                let colset = match &of.kind {
+                    super::ast::TypeKind::Name(name, arguments) if arguments.is_empty() => self.colset(name),
+                    _ => None,
+                };
+                let colset = colset.ok_or_else(|| {
+                    MlError::new(of.at, "expected the name of a colour set that is declared above")
+                })?;
+                self.variables.extend(names.iter().map(|(name, _)| (name.clone(), colset)));
+                Ok(())
+            }
+            Declaration::Globref(name, expr) => {
+                let mut checker = Checker::new(self);
+                let of = checker.infer(expr)?;
+                checker.finish()?;
+                let of = checker.vars.generalised(&of).of;
+                let value = self.evaluate(expr)?;
+                self.cells.push(value);
+                let cell = Value::Ref(self.cells.len() as u32 - 1);
+                self.set(name, Scheme::mono(Type::Con("ref".into(), vec![of])), Meaning::Value(cell));
+                Ok(())
+            }
+            Declaration::Exception(name, argument, _) => {
+                let exn = Type::named("exn");
+                let of = match argument {
+                    None => exn,
+                    Some(argument) => Type::function(Checker::new(self).written(argument)?, exn),
+                };
+                let symbol = self.symbol(name);
+                self.set(name, Scheme::mono(of), Meaning::Constructor(symbol, argument.is_some()));
+                Ok(())
+            }
+            Declaration::Val(pattern, expr) => self.declare_value(declaration, pattern, expr),
+            Declaration::Fun(functions) => {
+                let mut checker = Checker::new(self);
+                let names = checker.declare(declaration)?;
+                checker.finish()?;
+                let first = self.functions.len() as u32;
+                for (number, (name, scheme)) in (first..).zip(names) {
+                    self.set(&name, scheme, Meaning::Function(number));
+                }
+                // Room for all of them, because they may call each other.
+                let empty = Arc::new(Lambda {
+                    name: String::new(),
+                    parameters: 1,
+                    is_spread: false,
+                    arguments: 1,
+                    slots: 1,
+                    captured: Box::new([]),
+                    itself: None,
+                    clauses: Box::new([]),
+                });
+                self.functions.resize(self.functions.len() + functions.len(), empty.clone());
+                for (number, function) in (first..).zip(functions) {
+                    // How it is called has to be known before its own calls are compiled.
+                    let shape = Lowering::shape(self, function);
+                    self.functions[number as usize] = Arc::new(shape);
+                }
+                for (number, function) in (first..).zip(functions) {
+                    let lambda = Lowering::new(self).global_function(function)?;
+                    self.functions[number as usize] = Arc::new(lambda);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn declare_value(
+        &mut self,
+        declaration: &Declaration,
+        pattern: &Pattern,
+        expr: &Expr,
+    ) -> Result<(), MlError> {
+        let mut checker = Checker::new(self);
+        let names = checker.declare(declaration)?;
+        checker.finish()?;
+        let value = self.evaluate(expr)?;
+        let mut lowering = Lowering::new(self);
+        let matching = lowering.pattern(pattern)?;
+        let (slots, bound) = (lowering.slots(), lowering.bound());
+        let mut state = State::new(self, 0);
+        state.enter(slots);
+        let fits = Machine { program: self, state: &mut state }.matches(&matching, &value, 0);
+        if !fits.map_err(|fault| at_fault(pattern.at, &fault))? {
+            return Err(MlError::new(pattern.at, "the value does not fit the pattern"));
+        }
+        for (name, scheme) in names {
+            let slot = bound[&name] as usize;
+            self.set(&name, scheme, Meaning::Value(state.stack[slot].clone()));
+        }
+        Ok(())
+    }
+
+    /// The value of an expression whose types are checked.
+    fn evaluate(&self, expr: &Expr) -> Result<Value, MlError> {
+        let mut lowering = Lowering::new(self);
+        let code = lowering.expression(expr)?;
+        let mut state = State::new(self, 0);
+        state.enter(lowering.slots());
+        let value = Machine { program: self, state: &mut state }.eval(&code, 0);
+        value.map_err(|fault| at_fault(expr.at, &fault))
+    }
+
+    /// Checks an expression, and gives its value.
+    pub fn value_of(&self, expr: &Expr, wanted: &Type) -> Result<Value, MlError> {
+        let mut checker = Checker::new(self);
+        checker.check(expr, wanted)?;
+        checker.finish()?;
+        self.evaluate(expr)
+    }
+
+    /// True if a function value is true of a value: the condition of a subset.
+    pub fn holds(&self, function: &Value, value: Value) -> bool {
+        let mut state = State::new(self, 0);
+        matches!(Machine { program: self, state: &mut state }.apply(function, value), Ok(Value::Bool(true)))
+    }
+
+    fn add_colset(&mut self, colset: Colset) -> usize {
+        let number = self.colsets.len();
+        let name = colset.name.clone();
+        self.types.insert(name.clone(), colset.of.clone());
+        for (function, meaning, of) in ColsetFn::ALL {
+            let scheme = Scheme::mono(self.colset_function(of, &colset.of));
+            let value = Function::value(Callee::Colset(meaning, number as u32));
+            self.set(&format!("{name}.{function}"), scheme, Meaning::Value(value));
+        }
+        if let Kind::Product(parts) = &colset.kind {
+            let parts = parts.iter().map(|&part| Type::ms(self.colsets[part].of.clone())).collect();
+            let scheme = Scheme::mono(Type::function(Type::Tuple(parts), Type::ms(colset.of.clone())));
+            let value = Function::value(Callee::Colset(ColsetFn::Product, number as u32));
+            self.set(&format!("{name}.mult"), scheme, Meaning::Value(value));
+        }
+        self.colset_numbers.insert(name, number);
+        self.colsets.push(colset);
+        number
+    }
+
+    /// The type of a function of a colour set: `C` stands for the elements.
+    fn colset_function(&self, of: &str, element: &Type) -> Type {
+        let written = of.replace('C', "'c");
+        let mut parser = super::parser::Parser::new(&written).expect("a type of ours");
+        let written = parser.type_expression().expect("a type of ours");
+        let mut checker = Checker::new(self);
+        let of = checker.written(&written).expect("a type of ours");
+        replaced(&of, &HashMap::from([(0, element.clone())]))
+    }
+
+    fn type_of_kind(&self, kind: &Kind) -> Type {
+        match kind {
+            Kind::Unit(_) => Type::unit(),
+            Kind::Bool(_) => Type::bool(),
+            Kind::Int(_) => Type::int(),
+            Kind::Real(_) => Type::real(),
+            Kind::Time => self.types["time"].clone(),
+            _ => Type::string(),
+        }
+    }
+
+    fn part(&self, name: &str, at: usize) -> Result<usize, MlError> {
+        self.colset(name).ok_or_else(|| {
+            MlError::new(
+                at,
+                match nearest(name, self.colset_names()) {
+                    Some(near) => format!("there is no colour set `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no colour set `{name}`; declare it above"),
+                },
+            )
+        })
+    }
+
+    fn declare_colset(&mut self, declared: &Declared) -> Result<(), MlError> {
+        let name = &declared.name;
+        let nominal = Type::named(name);
+        let mut constructors: Vec<(String, Scheme, Meaning)> = Vec::new();
+        let (kind, of) = match &declared.kind {
+            ColsetKind::Unit(element) => {
+                if let Some(element) = element {
+                    constructors.push((
+                        element.clone(),
+                        Scheme::mono(Type::unit()),
+                        Meaning::Constant(Value::Unit),
+                    ));
+                }
+                (Kind::Unit(element.clone()), Type::unit())
+            }
+            ColsetKind::Bool(names) => {
+                if let Some((no, yes)) = names {
+                    for (name, value) in [(no, false), (yes, true)] {
+                        let meaning = Meaning::Constant(Value::Bool(value));
+                        constructors.push((name.clone(), Scheme::mono(Type::bool()), meaning));
+                    }
+                }
+                (Kind::Bool(names.clone()), Type::bool())
+            }
+            ColsetKind::Int(range) => (Kind::Int(self.integers(range)?), Type::int()),
+            ColsetKind::Real(range) => (Kind::Real(self.reals(range)?), Type::real()),
+            ColsetKind::Str(characters, lengths) => {
+                let characters = match characters {
+                    None => None,
+                    Some((low, high)) => Some((self.text(low)?, self.text(high)?)),
+                };
+                (Kind::Str(characters, self.integers(lengths)?), Type::string())
+            }
+            ColsetKind::Time => (Kind::Time, self.types["time"].clone()),
+            ColsetKind::Enum(elements) => {
+                let first = Symbol(self.symbols.len() as u32);
+                for (element, _) in elements {
+                    let symbol = self.symbol(element);
+                    let meaning = Meaning::Constructor(symbol, false);
+                    constructors.push((element.clone(), Scheme::mono(nominal.clone()), meaning));
+                }
+                (Kind::Enum(first, elements.len() as u32), nominal)
+            }
+            ColsetKind::Index(constructor, low, high) => {
+                let (low, high) = (self.integer(low)?, self.integer(high)?);
+                let symbol = self.symbol(constructor);
+                self.index_ranges.insert(symbol, (low, high));
+                let of = Type::function(Type::int(), nominal.clone());
+                constructors.push((constructor.clone(), Scheme::mono(of), Meaning::Index(symbol)));
+                (Kind::Index(symbol, low, high), nominal)
+            }
+            ColsetKind::Product(parts) => {
+                let parts =
+                    parts.iter().map(|(part, at)| self.part(part, *at)).collect::<Result<Vec<_>, _>>()?;
+                if parts.len() < 2 {
+                    return Err(MlError::new(declared.at, "a product wants two colour sets or more"));
+                }
+                let types = parts.iter().map(|&part| self.colsets[part].of.clone()).collect();
+                (Kind::Product(parts), Type::Tuple(types))
+            }
+            ColsetKind::Record(fields) => self.record(declared.at, fields)?,
+            ColsetKind::List(item, at, lengths) => {
+                let item = self.part(item, *at)?;
+                let of = Type::list(self.colsets[item].of.clone());
+                (Kind::List(item, self.integers(lengths)?), of)
+            }
+            ColsetKind::Union(parts) => {
+                let mut all = Vec::new();
+                for (constructor, of) in parts {
+                    let of = match of {
+                        None => None,
+                        Some((part, at)) => Some(self.part(part, *at)?),
+                    };
+                    let symbol = self.symbol(constructor);
+                    let scheme = Scheme::mono(match of {
+                        None => nominal.clone(),
+                        Some(of) => Type::function(self.colsets[of].of.clone(), nominal.clone()),
+                    });
+                    constructors.push((
+                        constructor.clone(),
+                        scheme,
+                        Meaning::Constructor(symbol, of.is_some()),
+                    ));
+                    all.push((symbol, of));
+                }
+                (Kind::Union(all), nominal)
+            }
+            ColsetKind::Alias(of, at) => {
+                let of = &self.colsets[self.part(of, *at)?];
+                (of.kind.clone(), of.of.clone())
+            }
+            ColsetKind::SubsetBy(of, at, condition) => {
+                let number = self.part(of, *at)?;
+                let of = self.colsets[number].of.clone();
+                let condition = self.value_of(condition, &Type::function(of.clone(), Type::bool()))?;
+                (Kind::SubsetBy(number, condition), of)
+            }
+            ColsetKind::SubsetWith(of, at, elements) => {
+                let number = self.part(of, *at)?;
+                let of = self.colsets[number].of.clone();
+                match self.value_of(elements, &Type::list(of.clone()))? {
+                    Value::List(list) => (Kind::SubsetWith(number, list.as_slice().to_vec()), of),
+                    _ => {
+                        return Err(MlError::new(elements.at, "expected a list of elements, as in `[1, 2]`"));
+                    }
+                }
+            }
+        };
+        for (name, scheme, meaning) in constructors {
+            self.set(&name, scheme, meaning);
+        }
+        let is_restricted = self.is_restricted(&kind);
+        self.add_colset(Colset { name: name.clone(), of, kind, timed: declared.timed, is_restricted });
+        Ok(())
+    }
+
+    fn record(&self, at: usize, fields: &[(String, String, usize)]) -> Result<(Kind, Type), MlError> {
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        order.sort_by(|&a, &b| fields[a].0.cmp(&fields[b].0));
+        if let Some(twice) = order.windows(2).find(|pair| fields[pair[0]].0 == fields[pair[1]].0) {
+            return Err(MlError::new(at, format!("the field `{}` is declared twice", fields[twice[0]].0)));
+        }
+        let mut kinds = Vec::new();
+        for (field, (label, colset, at)) in fields.iter().enumerate() {
+            let place = order.iter().position(|&sorted| sorted == field).expect("each field has a place");
+            kinds.push((label.clone(), self.part(colset, *at)?, place));
+        }
+        let labels: Vec<String> = order.iter().map(|&field| fields[field].0.clone()).collect();
+        let types = order.iter().map(|&field| self.colsets[kinds[field].1].of.clone()).collect();
+        Ok((Kind::Record(kinds), Type::Record(labels.into(), types)))
+    }
+
+    fn is_restricted(&self, kind: &Kind) -> bool {
+        let of = |&part: &usize| self.colsets[part].is_restricted;
+        match kind {
+            Kind::Unit(_) | Kind::Bool(_) | Kind::Enum(..) | Kind::Time => false,
+            Kind::Int(range) => range.is_some(),
+            Kind::Real(range) => range.is_some(),
+            Kind::Str(characters, lengths) => characters.is_some() || lengths.is_some(),
+            Kind::Index(..) => false,
+            Kind::SubsetBy(..) | Kind::SubsetWith(..) => true,
+            Kind::Product(parts) => parts.iter().any(of),
+            Kind::Record(fields) => fields.iter().any(|(_, part, _)| of(part)),
+            Kind::List(item, lengths) => lengths.is_some() || of(item),
+            Kind::Union(parts) => parts.iter().any(|(_, part)| part.as_ref().is_some_and(of)),
+        }
+    }
+
+    fn integer(&self, expr: &Expr) -> Result<i64, MlError> {
+        match self.value_of(expr, &Type::int())? {
+            Value::Int(value) => Ok(value),
+            other => unreachable!("the type check lets {other:?} be no integer"),
+        }
+    }
+
+    fn integers(&self, range: &Option<(Expr, Expr)>) -> Result<Option<(i64, i64)>, MlError> {
+        let Some((low, high)) = range else { return Ok(None) };
+        let (first, last) = (self.integer(low)?, self.integer(high)?);
+        if first > last {
+            return Err(MlError::new(low.at, format!("the range {first}..{last} is empty")));
+        }
+        Ok(Some((first, last)))
+    }
+
+    fn reals(&self, range: &Option<(Expr, Expr)>) -> Result<Option<(f64, f64)>, MlError> {
+        let Some((low, high)) = range else { return Ok(None) };
+        match (self.value_of(low, &Type::real())?, self.value_of(high, &Type::real())?) {
+            (Value::Real(low), Value::Real(high)) => Ok(Some((low, high))),
+            other => unreachable!("the type check lets {other:?} be no real numbers"),
+        }
+    }
+
+    fn text(&self, expr: &Expr) -> Result<String, MlError> {
+        match self.value_of(expr, &Type::string())? {
+            Value::Str(text) => Ok(text.to_string()),
+            other => unreachable!("the type check lets {other:?} be no string"),
+        }
+    }
+
+    /// Compiles an expression whose types are checked, with a constant for it where nothing is computed.
+    pub fn constant(code: &Code) -> Option<&Value> {
+        match code {
+            Code::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// The name of a variable pattern.
+pub fn variable(pattern: &Pattern) -> Option<&str> {
+    match &pattern.kind {
+        PatternKind::Name(name) => Some(name),
+        PatternKind::Typed(of, _) => variable(of),
+        _ => None,
+    }
+}
+
+fn at_fault(at: usize, fault: &Fault) -> MlError {
+    MlError::new(at, fault.message.clone())
+}
+
+/// The known name that differs least from a name, if it differs little.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut all: Vec<_> = known.map(|known| (distance(name, known), known)).collect();
+    all.sort_unstable();
+    let &(differs, near) = all.first()?;
+    (differs > 0 && differs <= name.chars().count() / 3).then_some(near)
+}
+
+/// How many characters have to be inserted, removed or replaced (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,515 @@
+//! Compiles a net: declarations, then places, then transitions.
+
+use super::output::{is_stamped, output};
+use super::plan::{Inscriptions, Terms, plan};
+use super::{Model, Output, Place, Step, Transition, Variable};
+use crate::error::{Error, MlError, Result, Where};
+use crate::flat::{FlatNode, FlatTransition, flatten};
+use crate::ml::ast::{Declaration, Expr, ExprKind, Pattern, PatternKind};
+use crate::ml::check::Checker;
+use crate::ml::code::Match;
+use crate::ml::declarations::declarations;
+use crate::ml::free;
+use crate::ml::lexer::Lexeme;
+use crate::ml::lower::Lowering;
+use crate::ml::parser::{Parser, expression, expressions};
+use crate::ml::program::{Program, TimeKind, nearest};
+use crate::ml::types::{Class, Type};
+use crate::net::{ArcKind, Net};
+
+/// The priority of a transition that has none: `P_NORMAL` of CPN Tools.
+const NORMAL: i64 = 1000;
+
+/// Compiles a net.
+///
+/// # Errors
+///
+/// `Inscription` for CPN ML that cannot be understood, `Net` for pages that do not fit each other.
+pub fn compile(net: &Net) -> Result<Model> {
+    let mut program = Program::new(time_kind(net));
+    let mut impure = Impure {
+        volatile: [&RANDOM[..], &["time", "ModelTime.time"]]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        random: RANDOM.map(str::to_owned).to_vec(),
+    };
+    standard_priorities(&mut program);
+    for text in &net.declarations {
+        declare(net, &mut program, &text.text, &mut impure)?;
+    }
+    let flat = flatten(net)?;
+    let many = |page: usize| flat.drawn.iter().filter(|drawn| drawn.page == page).count();
+    let instances: Vec<usize> = (0..net.pages.len()).map(many).collect();
+    let mut compiler = Compiler { net, program: &program, impure: &impure, instances: &instances };
+    let mut places = Vec::with_capacity(flat.places.len());
+    for at in &flat.places {
+        places.push(compiler.place(at)?);
+    }
+    let mut transitions = Vec::with_capacity(flat.transitions.len());
+    for flat_transition in &flat.transitions {
+        transitions.push(compiler.transition(flat_transition, &mut places)?);
+    }
+    connect(&mut places, &transitions);
+    let is_timed = places.iter().any(|place| place.is_timed);
+    Ok(Model { net: net.clone(), flat, program, places, transitions, is_timed })
+}
+
+/// Real time where an inscription has a delay of real numbers (`@++`), or a colour set of times is one of real numbers.
+fn time_kind(net: &Net) -> TimeKind {
+    let inscriptions = net.pages.iter().flat_map(|page| {
+        let places = page.places.iter().map(|place| &place.initial);
+        let transitions = page.transitions.iter().flat_map(|of| [&of.delay, &of.guard, &of.code]);
+        places.chain(transitions).chain(page.arcs.iter().map(|arc| &arc.inscription))
+    });
+    let declared = net.declarations.iter().map(|declaration| &declaration.text);
+    let is_real = inscriptions.chain(declared).any(|text| text.contains("@++"));
+    if is_real { TimeKind::Real } else { TimeKind::Integer }
+}
+
+/// The priorities that CPN Tools declares in every net.
+fn standard_priorities(program: &mut Program) {
+    let text = "val P_HIGH = 100; val P_NORMAL = 1000; val P_LOW = 10000;";
+    for declaration in declarations(text).expect("declarations of ours") {
+        program.declare(&declaration).expect("declarations of ours");
+    }
+}
+
+fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) -> Result<()> {
+    let place = || {
+        let first = text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        let first: String = first.chars().take(60).collect();
+        Where::declaration(&net.name, &first)
+    };
+    for declaration in declarations(text).map_err(|error| error.at(place(), text))? {
+        program.declare(&declaration).map_err(|error| error.at(place(), text))?;
+        if let Declaration::Fun(functions) = &declaration {
+            let used = free::declaration_names(&declaration);
+            for known in [&mut impure.volatile, &mut impure.random] {
+                if used.iter().any(|name| depends(name, known)) {
+                    known.extend(functions.iter().map(|function| function.name.clone()));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Functions whose value is not that of their arguments alone.
+struct Impure {
+    /// Those that may change while the marking does not.
+    volatile: Vec<String>,
+    /// Those with random numbers or references.
+    random: Vec<String>,
+}
+
+/// The functions of the library with random numbers or references.
+const RANDOM: [&str; 19] = [
+    "!",
+    "inc",
+    "dec",
+    "ref",
+    "random",
+    "uniform",
+    "discrete",
+    "exponential",
+    "erlang",
+    "normal",
+    "gamma",
+    "beta",
+    "chisq",
+    "student",
+    "rayleigh",
+    "weibull",
+    "poisson",
+    "bernoulli",
+    "binomial",
+];
+
+fn depends(name: &str, volatile: &[String]) -> bool {
+    name.ends_with(".ran") || volatile.iter().any(|known| known == name)
+}
+
+struct Compiler<'a> {
+    net: &'a Net,
+    program: &'a Program,
+    impure: &'a Impure,
+    instances: &'a [usize],
+}
+
+impl Compiler<'_> {
+    fn name(&self, at: &FlatNode, name: &str) -> String {
+        let page = &self.net.pages[at.page].name;
+        if self.instances[at.page] > 1 {
+            format!("{page}'{name} {}", at.instance)
+        } else {
+            format!("{page}'{name}")
+        }
+    }
+
+    fn place(&self, at: &FlatNode) -> Result<Place> {
+        let page = &self.net.pages[at.page];
+        let drawn = &page.places[at.node];
+        let place = Where::element(&self.net.name, &page.name, format!("place `{}`", drawn.name));
+        let name = drawn.colset.trim();
+        let colset = self.program.colset(name).ok_or_else(|| {
+            let message = match nearest(name, self.program.colset_names()) {
+                _ if name.is_empty() => "it has no colour set".to_owned(),
+                Some(near) => format!("there is no colour set `{name}`; did you mean `{near}`?"),
+                None => format!("there is no colour set `{name}`"),
+            };
+            Error::Net { place: place.clone(), message }
+        })?;
+        let of = &self.program.colsets[colset];
+        let initial = self
+            .initial(&drawn.initial, colset)
+            .map_err(|error| error.at(place.inscription("initial marking"), &drawn.initial))?;
+        if !of.timed && is_stamped(&initial) {
+            let message =
+                format!("the initial marking has time stamps, and the colour set {} is not timed", of.name);
+            return Err(Error::Net { place, message });
+        }
+        Ok(Place {
+            name: self.name(at, &drawn.name),
+            colset,
+            is_timed: of.timed,
+            initial,
+            indexed: Vec::new(),
+            is_early: false,
+            consumers: Vec::new(),
+            inhibits: Vec::new(),
+        })
+    }
+
+    fn initial(&self, text: &str, colset: usize) -> std::result::Result<Output, MlError> {
+        if text.trim().is_empty() {
+            return Ok(Output::Empty);
+        }
+        let expr = expression(text)?;
+        let of = &self.program.colsets[colset].of;
+        let mut checker = Checker::new(self.program);
+        checker.check_multiset(&expr, of)?;
+        checker.finish()?;
+        let lists = matches!(of, Type::Con(name, _) if &**name == "list");
+        output(&mut Lowering::new(self.program), self.program, &expr, lists)
+    }
+
+    fn transition(&mut self, of: &FlatTransition, places: &mut [Place]) -> Result<Transition> {
+        let page = &self.net.pages[of.at.page];
+        let drawn = &page.transitions[of.at.node];
+        let place = Where::element(&self.net.name, &page.name, format!("transition `{}`", drawn.name));
+        if !drawn.channel.trim().is_empty() {
+            let message = "synchronous channels are not supported".to_owned();
+            return Err(Error::Net { place: place.inscription("channel"), message });
+        }
+        let guard = parsed(&drawn.guard, &place.inscription("guard"), conditions)?;
+        let delay = parsed(&drawn.delay, &place.inscription("time"), delay)?;
+        let action = parsed(&drawn.code, &place.inscription("code segment"), Segment::parse)?;
+        let priority = self.priority(&drawn.priority, &place)?;
+        let mut inscriptions = Inscriptions {
+            guard: guard.unwrap_or_default(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            delay,
+            action,
+        };
+        let (mut inhibitors, mut resets) = (Vec::new(), Vec::new());
+        for &(kind, at, arc) in &of.arcs {
+            let arc = &page.arcs[arc];
+            let place_name = &page.places[arc.place].name;
+            let (element, direction) = match kind {
+                ArcKind::Output => (format!("arc from `{}` to `{place_name}`", drawn.name), "arc"),
+                _ => (format!("arc from `{place_name}` to `{}`", drawn.name), "arc"),
+            };
+            let at_arc = Where::element(&self.net.name, &page.name, element).inscription(direction);
+            match kind {
+                ArcKind::Inhibitor => inhibitors.push(at as u32),
+                ArcKind::Reset => resets.push(at as u32),
+                ArcKind::Input | ArcKind::Output | ArcKind::Both => {
+                    let text = &arc.inscription;
+                    let expr = parsed(text, &at_arc, expression)?.ok_or_else(|| Error::Net {
+                        place: at_arc.clone(),
+                        message: "it has no inscription".into(),
+                    })?;
+                    if kind != ArcKind::Output {
+                        inscriptions.inputs.push((at as u32, expr.clone(), at_arc.clone(), text.clone()));
+                    }
+                    if kind != ArcKind::Input {
+                        inscriptions.outputs.push((at as u32, expr, at_arc, text.clone()));
+                    }
+                }
+            }
+        }
+        let variables = self.variables(&inscriptions);
+        self.check(&inscriptions, &variables, &place, places, drawn)?;
+        let terms = Terms::of(self.program, &inscriptions);
+        let is_early = terms.iter().any(|term| term.early.is_some());
+        let mut planned =
+            plan(self.program, &inscriptions, terms, &variables, places).map_err(|(error, at)| match at {
+                Some((place, text)) => error.at(place, &text),
+                None => Error::Net { place: place.clone(), message: error.message },
+            })?;
+        let names: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
+        let mut lowering = Lowering::with(self.program, &names);
+        let mut outputs = Vec::new();
+        for (at, expr, at_arc, text) in &inscriptions.outputs {
+            let of = &self.program.colsets[places[*at as usize].colset];
+            let lists = matches!(&of.of, Type::Con(name, _) if &**name == "list");
+            let compiled = output(&mut lowering, self.program, expr, lists)
+                .map_err(|error| error.at(at_arc.clone(), text))?;
+            if !of.timed && is_stamped(&compiled) {
+                let message =
+                    format!("it has a time stamp, and the colour set {} of its place is not timed", of.name);
+                return Err(Error::Net { place: at_arc.clone(), message });
+            }
+            outputs.push((*at, compiled));
+        }
+        let in_time = |error: MlError| error.at(place.inscription("time"), &drawn.delay);
+        let delay = match &inscriptions.delay {
+            None => None,
+            Some(expr) => Some(lowering.expression(expr).map_err(in_time)?),
+        };
+        let action = match &inscriptions.action {
+            None => None,
+            Some(segment) => {
+                let code = lowering.expression(&segment.action);
+                let code = code.map_err(|error| error.at(place.inscription("code segment"), &drawn.code))?;
+                Some((code, segment.result(&names)))
+            }
+        };
+        planned.slots = planned.slots.max(lowering.slots());
+        let mut taken: Vec<u32> = planned.places().collect();
+        taken.sort_unstable();
+        let takes_multisets = planned.steps.iter().any(|step| matches!(step, Step::TakeAll { .. }));
+        let shares = takes_multisets || taken.windows(2).any(|pair| pair[0] == pair[1]);
+        for at in taken {
+            places[at as usize].is_early |= is_early && places[at as usize].is_timed;
+        }
+        let used = inscriptions.enabling_names();
+        Ok(Transition {
+            name: self.name(&of.at, &drawn.name),
+            priority,
+            variables,
+            slots: planned.slots,
+            steps: planned.steps,
+            outputs,
+            delay,
+            action,
+            inhibitors,
+            resets,
+            is_volatile: used.iter().any(|name| depends(name, &self.impure.volatile)),
+            is_random: inscriptions.names().iter().any(|name| depends(name, &self.impure.random)),
+            is_early,
+            shares,
+        })
+    }
+
+    fn priority(&self, text: &str, place: &Where) -> Result<i64> {
+        let place = place.inscription("priority");
+        let Some(expr) = parsed(text, &place, expression)? else { return Ok(NORMAL) };
+        let value = self.program.value_of(&expr, &Type::int()).map_err(|error| error.at(place, text))?;
+        match value {
+            crate::value::Value::Int(value) => Ok(value),
+            other => unreachable!("the type check lets {other:?} be no integer"),
+        }
+    }
+
+    /// The variables of the net that a transition uses, in the order of their first use.
+    fn variables(&self, inscriptions: &Inscriptions) -> Vec<Variable> {
+        let outputs = inscriptions.action.as_ref().map_or(&[][..], |segment| &segment.outputs);
+        let names = inscriptions.names();
+        let known = names.into_iter().filter_map(|name| {
+            let colset = *self.program.variables.get(&name)?;
+            let is_output = outputs.contains(&name);
+            Some(Variable { name, colset, is_output })
+        });
+        known.collect()
+    }
+
+    /// Checks the types of all inscriptions.
+    fn check(
+        &self,
+        inscriptions: &Inscriptions,
+        variables: &[Variable],
+        place: &Where,
+        places: &[Place],
+        drawn: &crate::net::Transition,
+    ) -> Result<()> {
+        let colset = |at: u32| &self.program.colsets[places[at as usize].colset];
+        let fresh = || {
+            let mut checker = Checker::new(self.program);
+            for variable in variables {
+                checker.bind(&variable.name, self.program.colsets[variable.colset].of.clone());
+            }
+            checker
+        };
+        for (at, expr, at_arc, text) in inscriptions.inputs.iter().chain(&inscriptions.outputs) {
+            let mut checker = fresh();
+            let checked = checker.check_multiset(expr, &colset(*at).of).and_then(|()| checker.finish());
+            checked.map_err(|error| error.at(at_arc.clone(), text))?;
+        }
+        for condition in &inscriptions.guard {
+            let mut checker = fresh();
+            let checked = checker.check(condition, &Type::bool()).and_then(|()| checker.finish());
+            checked.map_err(|error| error.at(place.inscription("guard"), &drawn.guard))?;
+        }
+        if let Some(delay) = &inscriptions.delay {
+            let mut checker = fresh();
+            let number = checker.vars.fresh(Class::Number);
+            let checked = checker.check(delay, &number).and_then(|()| checker.finish());
+            checked.map_err(|error| error.at(place.inscription("time"), &drawn.delay))?;
+        }
+        if let Some(segment) = &inscriptions.action {
+            let mut checker = fresh();
+            let at_code = |error: MlError| error.at(place.inscription("code segment"), &drawn.code);
+            let mut types = Vec::new();
+            for name in &segment.outputs {
+                let Some(variable) = variables.iter().find(|variable| variable.name == *name) else {
+                    let message = format!("`{name}` is no variable of the net");
+                    return Err(Error::Net { place: place.inscription("code segment"), message });
+                };
+                types.push(self.program.colsets[variable.colset].of.clone());
+            }
+            let wanted = match types.len() {
+                0 => checker.vars.fresh(Class::Any),
+                1 => types.remove(0),
+                _ => Type::Tuple(types),
+            };
+            let checked = checker.check(&segment.action, &wanted).and_then(|()| checker.finish());
+            checked.map_err(at_code)?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes at each place which transitions look at it.
+fn connect(places: &mut [Place], transitions: &[Transition]) {
+    for (number, transition) in (0_u32..).zip(transitions) {
+        let mut taken: Vec<u32> = super::plan::places(&transition.steps).collect();
+        taken.sort_unstable();
+        taken.dedup();
+        for place in taken {
+            places[place as usize].consumers.push(number);
+        }
+        for &place in &transition.inhibitors {
+            places[place as usize].inhibits.push(number);
+        }
+    }
+}
+
+/// Parses an inscription; none if it is blank.
+fn parsed<T>(
+    text: &str,
+    place: &Where,
+    parse: impl FnOnce(&str) -> std::result::Result<T, MlError>,
+) -> Result<Option<T>> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    parse(text).map(Some).map_err(|error| error.at(place.clone(), text))
+}
+
+/// The conditions of a guard: one, or a list of them. `andalso` at the top parts them, too.
+fn conditions(text: &str) -> std::result::Result<Vec<Expr>, MlError> {
+    let mut found = Vec::new();
+    for expr in expressions(text)? {
+        match expr.kind {
+            ExprKind::List(all) => all.into_iter().for_each(|expr| parts(expr, &mut found)),
+            _ => parts(expr, &mut found),
+        }
+    }
+    Ok(found)
+}
+
+fn parts(expr: Expr, found: &mut Vec<Expr>) {
+    match expr.kind {
+        ExprKind::And(a, b) => {
+            parts(*a, found);
+            parts(*b, found);
+        }
+        _ => found.push(expr),
+    }
+}
+
+/// `@+ expression`; nothing behind the sign is no delay.
+fn delay(text: &str) -> std::result::Result<Expr, MlError> {
+    let mut parser = Parser::new(text)?;
+    if !parser.takes_sign("@+") && !parser.takes_sign("@++") {
+        return Err(parser.expected("`@+` and a delay"));
+    }
+    if *parser.peek() == Lexeme::End {
+        return Ok(Expr { kind: ExprKind::Literal(crate::value::Value::Int(0)), at: 0 });
+    }
+    let found = parser.expression()?;
+    parser.end()?;
+    Ok(found)
+}
+
+/// A code segment.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// The variables that take its result.
+    pub outputs: Vec<String>,
+    /// What is done.
+    pub action: Expr,
+}
+
+impl Segment {
+    fn parse(text: &str) -> std::result::Result<Self, MlError> {
+        let mut parser = Parser::new(text)?;
+        let names = |word: &str, parser: &mut Parser| -> std::result::Result<Vec<String>, MlError> {
+            if !parser.takes_name(word) {
+                return Ok(Vec::new());
+            }
+            let pattern = parser.pattern()?;
+            while parser.takes_sign(";") {}
+            variables_of(&pattern)
+        };
+        names("input", &mut parser)?;
+        let outputs = names("output", &mut parser)?;
+        if !parser.takes_name("action") {
+            return Err(parser.expected("`input`, `output` or `action`"));
+        }
+        let at = parser.at();
+        let mut all = Vec::new();
+        while *parser.peek() != Lexeme::End {
+            all.push(parser.expression()?);
+            if !parser.takes_sign(";") {
+                break;
+            }
+        }
+        parser.end()?;
+        let action = match all.len() {
+            0 => Expr { kind: ExprKind::Literal(crate::value::Value::Unit), at },
+            1 => all.remove(0),
+            _ => Expr { kind: ExprKind::Sequence(all), at },
+        };
+        Ok(Self { outputs, action })
+    }
+
+    /// How the result is stored.
+    fn result(&self, names: &[String]) -> Match {
+        let slot = |name: &String| {
+            let slot = names.iter().position(|known| known == name).expect("an output is a variable");
+            Match::Bind(slot as u32)
+        };
+        match &self.outputs[..] {
+            [] => Match::Any,
+            [one] => slot(one),
+            all => Match::Tuple(all.iter().map(slot).collect()),
+        }
+    }
+}
+
+fn variables_of(pattern: &Pattern) -> std::result::Result<Vec<String>, MlError> {
+    match &pattern.kind {
+        PatternKind::Name(name) => Ok(vec![name.clone()]),
+        PatternKind::Literal(crate::value::Value::Unit) => Ok(Vec::new()),
+        PatternKind::Tuple(all) => {
+            let names = all.iter().map(variables_of).collect::<std::result::Result<Vec<_>, _>>()?;
+            Ok(names.concat())
+        }
+        _ => Err(MlError::new(pattern.at, "expected variables, as in `input (x, y);`")),
+    }
+}

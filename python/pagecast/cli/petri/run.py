@@ -1,0 +1,114 @@
+"""``pagecast petri run``: run a net and show what has become of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pagecast.arguments import counted, shown
+from pagecast.cli import options
+from pagecast.cli.petri import common
+from pagecast.petri import Run
+from pagecast.report.document import Table
+
+__all__ = ["command"]
+
+_STEPS = 1_000_000
+"""Occurrences after which a net without time ends, unless another number is given."""
+_ENDINGS = {
+    "dead": "no transition is enabled any more",
+    "time": "the time of --until is reached",
+    "steps": "the number of --steps is reached",
+}
+
+
+@click.command("run")
+@common.net
+@common.values
+@click.option("--seed", type=options.Seed(), default=0, show_default=True, help="Seed of all random draws.")
+@click.option("--until", type=float, metavar="TIME", help="No occurrence after this model time.")
+@click.option(
+    "--steps",
+    type=click.IntRange(0),
+    metavar="N",
+    help=f"At most so many occurrences (without time and limits {_STEPS:,}).",
+)
+@click.option("--log", type=click.IntRange(0), default=0, metavar="N", help="Show the first N occurrences.")
+@options.as_json
+def command(
+    net: Path,
+    values: tuple[str, ...],
+    seed: int,
+    until: float | None,
+    steps: int | None,
+    log: int,
+    as_json: bool,
+) -> None:
+    """Run NET.cpn, and show occurrences and the marking at the end.
+
+    Of several enabled transitions one is drawn with the seed. The run ends when none is enabled, or at a
+    limit.
+
+    \b
+    Examples:
+      pagecast petri run net.cpn
+      pagecast petri run net.cpn --set size=64 --until 1000000
+      pagecast petri run net.cpn --log 20 --json | jq .occurrences
+    """
+    of = common.loaded(net, values)
+    stepper = of.stepper(seed=seed)
+    if steps is None and until is None and not stepper.is_timed:
+        steps = _STEPS
+    run = stepper.run(until=until, steps=steps, log=log)
+    if as_json:
+        click.echo(json.dumps(_as_dict(net, seed, run), ensure_ascii=False))
+    else:
+        _show(net, run, log)
+
+
+def _as_dict(net: Path, seed: int, run: Run) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "net": str(net),
+        "seed": seed,
+        "ended": run.ended,
+        "time": run.time,
+        "steps": run.steps,
+        "transitions": run.transitions.to_dict(),
+        "places": run.places.to_dict(),
+        "occurrences": run.occurrences.to_dict(),
+    }
+
+
+def _show(net: Path, run: Run, log: int) -> None:
+    from pagecast.cli.summary import new_console
+    from pagecast.report.terminal import print_table
+
+    console = new_console()
+    for table in (*([_occurrences(run)] if log else []), _transitions(run), _marking(run)):
+        print_table(table, console)
+    time = f" at time {run.time}" if run.is_timed else ""
+    why = _ENDINGS.get(run.ended, run.ended)
+    click.echo(f"{shown(net)}: {counted(range(run.steps), 'occurrence')}; ended{time}: {why}.")
+
+
+def _occurrences(run: Run) -> Table:
+    columns = [run.occurrences[name] for name in ("transition", "binding", "time")]
+    rows = [
+        (transition, ", ".join(f"{name}={value}" for name, value in binding.items()), str(time))
+        for transition, binding, time in zip(*columns, strict=True)
+    ]
+    return Table("Occurrences", ("transition", "binding", "time"), rows, text_columns=2)
+
+
+def _transitions(run: Run) -> Table:
+    columns = [run.transitions[name] for name in ("transition", "occurrences")]
+    rows = [(name, f"{count:,}") for name, count in zip(*columns, strict=True)]
+    return Table("Transitions", ("transition", "occurrences"), rows)
+
+
+def _marking(run: Run) -> Table:
+    columns = [run.places[name] for name in ("place", "marking", "tokens")]
+    rows = [(name, common.cut(text), f"{count:,}") for name, text, count in zip(*columns, strict=True)]
+    return Table("Marking at the end", ("place", "marking", "tokens"), rows, text_columns=2)

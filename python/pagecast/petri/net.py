@@ -1,0 +1,348 @@
+"""Nets: loaded from a file of CPN Tools, or built."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pagecast._core import PetriNet
+from pagecast.arguments import shown, written
+from pagecast.errors import ArgumentError, PetriNetError
+from pagecast.petri.build import Drawing, Node
+from pagecast.petri.run import Run, Stepper
+from pagecast.petri.space import StateSpace
+
+__all__ = ["Net", "load"]
+
+
+class Net:
+    """A coloured Petri net.
+
+    Inscriptions are CPN ML, as in CPN Tools. A net that was loaded takes no more nodes.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._drawing: Drawing | None = Drawing()
+        self._ll_net: PetriNet | None = None
+
+    @classmethod
+    def _of(cls, name: str, net: PetriNet) -> "Net":
+        found = cls(name)
+        found._drawing, found._ll_net = None, net
+        return found
+
+    def __repr__(self) -> str:
+        return f"<Net: {self.name}>"
+
+    def _grows(self) -> Drawing:
+        if self._drawing is None:
+            raise ArgumentError(f"{self.name} was loaded and takes no more nodes; build a new net")
+        self._ll_net = None
+        return self._drawing
+
+    def _made(self) -> PetriNet:
+        if self._ll_net is None:
+            assert self._drawing is not None
+            drawing = self._drawing
+            self._ll_net = PetriNet.build(self.name, drawing.declarations, drawing.described())
+        return self._ll_net
+
+    def declare(self, *declarations: str) -> None:
+        """Add declarations: ``colset``, ``var``, ``val``, ``fun``, ``globref``.
+
+        Parameters
+        ----------
+        *declarations : str
+            Each is one declaration of CPN ML.
+        """
+        self._grows().declarations.extend(declarations)
+
+    def place(
+        self,
+        name: str,
+        colset: str,
+        initial: str = "",
+        *,
+        page: str = "Page",
+        port: str | None = None,
+        fusion: str | None = None,
+        at: tuple[float, float] | None = None,
+    ) -> Node:
+        """Add a place.
+
+        Parameters
+        ----------
+        name, colset : str
+        initial : str
+            Initial marking.
+        page : str
+        port : {"in", "out", "in/out"}, optional
+            Makes it a port of its page.
+        fusion : str, optional
+            Name of the fusion set that it is in.
+        at : tuple of float, optional
+            Where it is drawn, in the units of CPN Tools.
+
+        Returns
+        -------
+        Node
+        """
+        drawing = self._grows()
+        where = drawing.at(page, at)
+        node = Node(page, name, "place")
+        return drawing.add(node, colset=colset, initial=initial, port=port, fusion=fusion, **where)
+
+    def transition(
+        self,
+        name: str,
+        *,
+        guard: str = "",
+        delay: str = "",
+        code: str = "",
+        priority: str = "",
+        page: str = "Page",
+        subpage: str | None = None,
+        sockets: Mapping[str, Node] | None = None,
+        at: tuple[float, float] | None = None,
+    ) -> Node:
+        """Add a transition, or a substitution transition with `subpage`.
+
+        Parameters
+        ----------
+        name : str
+        guard, delay, code, priority : str
+            Inscriptions; a delay begins with ``@+``.
+        page : str
+        subpage : str, optional
+            The page that stands for it.
+        sockets : mapping of str to Node, optional
+            The place of this page that each port of the subpage is.
+        at : tuple of float, optional
+
+        Returns
+        -------
+        Node
+        """
+        drawing = self._grows()
+        where = drawing.at(page, at)
+        pairs = [(port, place.name) for port, place in (sockets or {}).items()]
+        texts = {"guard": guard, "delay": delay, "code": code, "priority": priority}
+        return drawing.add(Node(page, name, "transition"), page=subpage, sockets=pairs, **texts, **where)
+
+    def arc(self, source: Node, target: Node, inscription: str = "()", *, both: bool = False) -> None:
+        """Add an arc.
+
+        Parameters
+        ----------
+        source, target : Node
+            A place and a transition, in the direction of the arc.
+        inscription : str
+        both : bool
+            The tokens are taken and put back.
+        """
+        if source.kind == target.kind:
+            raise ArgumentError(f"`{source.name}` and `{target.name}` are both a {source.kind}")
+        place, transition = (source, target) if source.kind == "place" else (target, source)
+        kind = "both" if both else "in" if source.kind == "place" else "out"
+        self._grows().connect(kind, place, transition, inscription)
+
+    def inhibit(self, place: Node, transition: Node) -> None:
+        """Let a transition occur only while a place is empty.
+
+        Parameters
+        ----------
+        place, transition : Node
+        """
+        self._grows().connect("inhibitor", place, transition, "empty")
+
+    def reset(self, place: Node, transition: Node) -> None:
+        """Let a transition take all tokens of a place.
+
+        Parameters
+        ----------
+        place, transition : Node
+        """
+        self._grows().connect("reset", place, transition, "empty")
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Values that the net declares with ``val``, with their expressions."""
+        return dict(self._made().values())
+
+    def with_values(self, **values: object) -> "Net":
+        """Give the net with other values.
+
+        Parameters
+        ----------
+        **values : int, float, bool, or str in CPN ML
+
+        Returns
+        -------
+        Net
+
+        Raises
+        ------
+        PetriNetError
+            The net declares no such value.
+        """
+        texts = [(name, _in_ml(value)) for name, value in values.items()]
+        return Net._of(self.name, self._made().with_values(texts))
+
+    def pages(self) -> list[dict[str, Any]]:
+        """Give what is drawn: pages with places, transitions and arcs.
+
+        Returns
+        -------
+        list of dict
+            Each has `name`, `prime` (at the top), `places`, `transitions` and `arcs`; an arc names its
+            ends by their numbers in these lists.
+        """
+        return self._made().pages()
+
+    def check(self) -> tuple[int, int, int]:
+        """Compile the net.
+
+        Returns
+        -------
+        tuple of int, int and int
+            Numbers of places and transitions, with ports and fusion sets resolved, and of page instances.
+
+        Raises
+        ------
+        PetriNetError
+            An inscription cannot be understood, or pages do not fit each other.
+        """
+        return self._made().check()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the net as a file of CPN Tools.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        Path(path).write_text(self._made().write(), encoding="utf-8")
+
+    def run(
+        self,
+        *,
+        seed: int = 0,
+        until: float | None = None,
+        steps: int | None = None,
+        when: Mapping[str, int] | None = None,
+        breakpoints: Sequence[str] = (),
+        steps_at_one_time: int | None = None,
+        log: int = 0,
+    ) -> Run:
+        """Run the net from its initial marking.
+
+        Parameters
+        ----------
+        seed : int
+        until : float, optional
+            No occurrence after this model time.
+        steps : int, optional
+            At most so many occurrences.
+        when : mapping of str to int, optional
+            Ends when a place has at least so many tokens.
+        breakpoints : sequence of str
+            Ends before one of these transitions occurs.
+        steps_at_one_time : int, optional
+            So many occurrences at one model time are an endless loop (10 million).
+        log : int
+            So many occurrences are kept in `Run.occurrences`.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        PetriNetError
+            The net cannot be understood, or a name of a limit means nothing.
+        SimulationError
+            An inscription fails, or a loop never lets time go on.
+        """
+        stepper = self.stepper(seed=seed)
+        return stepper.run(
+            until=until,
+            steps=steps,
+            when=when,
+            breakpoints=breakpoints,
+            steps_at_one_time=steps_at_one_time,
+            log=log,
+        )
+
+    def state_space(self, *, max_nodes: int = 100_000) -> StateSpace:
+        """Explore every marking that can be reached, up to so many.
+
+        Parameters
+        ----------
+        max_nodes : int
+
+        Returns
+        -------
+        StateSpace
+
+        Raises
+        ------
+        PetriNetError
+            The net cannot be understood, draws random numbers, or has references.
+        SimulationError
+            An inscription fails.
+        """
+        return StateSpace(self._made().state_space(max_nodes))
+
+    def stepper(self, *, seed: int = 0) -> Stepper:
+        """Begin a run that goes on step by step.
+
+        Parameters
+        ----------
+        seed : int
+
+        Returns
+        -------
+        Stepper
+        """
+        return Stepper(self._made().simulator(seed))
+
+
+def load(path: str | os.PathLike[str]) -> Net:
+    """Load a file of CPN Tools.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    Net
+
+    Raises
+    ------
+    PetriNetError
+        The file cannot be read, is no XML, or not of CPN Tools.
+    """
+    name = shown(Path(path))
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise PetriNetError(f"{name}: {error.strerror}") from None
+    return Net._of(name, PetriNet.read(name, content))
+
+
+def _in_ml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return str(value).replace("-", "~").replace("e", "E")
+        case str():
+            return value
+    raise ArgumentError(f"{written(value)} is no number, truth value or text of CPN ML")

@@ -1,0 +1,109 @@
+"""Simulate the published cases, and take throughputs and COMMITs out of the results."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.api import Scenario, simulate
+from pagecast.studies.nfs.published import MIB, Case
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["Forecast", "Simulate", "disk_rate", "forecast", "simulate_case"]
+
+CLIENT: Final = "client"
+
+BEGIN_S: Final = 20.0
+END_S: Final = 80.0
+"""Bytes written in between count."""
+
+SCENARIO: Final = Path(__file__).parent / "scenario.toml"
+
+Simulate = Callable[..., "Result"]
+"""Like `simulate_case`; tests put their own in its place."""
+
+STEPS: Final = 3
+"""How often the rate of the server's disk is corrected."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A case and its forecast: MiB/s written back, and MiB of a COMMIT (None if there was none)."""
+
+    case: Case
+    mib_per_s: float
+    commit_mib: float | None
+    machine_hash: str
+
+
+def simulate_case(
+    case: Case, *, disk_mib_per_s: float, size_mib: float, overrides: tuple[str, ...]
+) -> "Result":
+    """Simulate a case under the model `kernel`; its writers write so much in all."""
+    settings = (
+        f'host.client.vm.dirty_bytes="{case.limit_bytes} B"',
+        f"host.client.vm.dirty_background_ratio={case.background_percent}",
+        f'host.client.memory.size="{case.memory_mib} MiB"',
+        f'host.client.kernel.version="{case.version}"',
+        *(f'host.server.disk.hdd.{way}="{disk_mib_per_s:.2f} MiB/s"' for way in ("read", "write")),
+        f"parameter.writers={case.writers}",
+        f'parameter.call="{case.call_bytes} B"',
+        f'parameter.size="{round(size_mib / case.writers)} MiB"',
+    )
+    return simulate(Scenario.load(SCENARIO, set=[*settings, *overrides]), model="kernel")
+
+
+def disk_rate(case: Case, *, overrides: tuple[str, ...], simulate: Simulate) -> float:
+    """Give the MiB/s of the server's disk with which a case has the throughput that was published of it.
+
+    The first guess is the rate of a COMMIT; the forecast grows with the disk, and less than in proportion.
+    """
+    rate = case.commits.mib_per_s if case.commits else case.mib_per_s
+    for _ in range(STEPS):
+        found = forecast(case, disk_mib_per_s=rate, overrides=overrides, simulate=simulate)
+        rate *= case.mib_per_s / found.mib_per_s
+    return rate
+
+
+def forecast(
+    case: Case, *, disk_mib_per_s: float, overrides: tuple[str, ...], simulate: Simulate
+) -> Forecast:
+    """Simulate a case and look at it from 20 to 80 s."""
+    size_mib = END_S * case.mib_per_s + case.limit_bytes / MIB
+    ended_s = 0.0
+    while ended_s < END_S:
+        size_mib *= 2
+        result = simulate(case, disk_mib_per_s=disk_mib_per_s, size_mib=size_mib, overrides=overrides)
+        ended_s = float(np.asarray(result.timeline["time_s"], float)[-1])
+    commits = _commits_s(result)
+    written = _written_mib(result, BEGIN_S, END_S)
+    # Events beyond a number are not kept, so sizes are those of the time that they cover.
+    end = min(END_S, float(commits[-1])) if len(commits) else END_S
+    begin = min(BEGIN_S, end / 2)
+    counted = int(np.count_nonzero((commits > begin) & (commits <= end)))
+    size = _written_mib(result, begin, end) / counted if counted else None
+    return Forecast(case, written / (END_S - BEGIN_S), size, str(result.provenance["machine_hash"]))
+
+
+def _commits_s(result: "Result") -> NDArray[np.float64]:
+    """Give when COMMITs were sent."""
+    names, times = (np.asarray(result.events[name]) for name in ("event", "time_s"))
+    found: NDArray[np.float64] = times[names == "nfs commit"].astype(float)
+    return found
+
+
+def _written_mib(result: "Result", begin_s: float, end_s: float) -> float:
+    """Give what became durable in a time: bytes dirtied less those dirty, under writeback or unstable."""
+    timeline = result.timeline
+    of_client = np.asarray(timeline["host"]) == CLIENT
+    dirtied, dirty, writeback = (
+        np.asarray(timeline[f"{name}_bytes"], float)[of_client] for name in ("dirtied", "dirty", "writeback")
+    )
+    times = np.asarray(timeline["time_s"], float)[of_client]
+    begin, end = np.interp((begin_s, end_s), times, dirtied - dirty - writeback)
+    return float(end - begin) / MIB

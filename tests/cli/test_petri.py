@@ -1,0 +1,109 @@
+"""``pagecast petri``: what it prints, and how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pagecast.petri import Net
+
+
+def called(folder, *arguments, answers=""):
+    """Call the command in a folder; give the exit code, stdout and stderr."""
+    program = Path(sys.executable).parent / "pagecast"
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    done = subprocess.run(
+        [program, "petri", *arguments],
+        cwd=folder,
+        env=environment,
+        input=answers,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give a folder with `net.cpn`, in which a counter goes up to a limit."""
+    folder = tmp_path_factory.mktemp("petri")
+    net = Net("counter")
+    net.declare("colset INT = int;", "val limit = 3;", "var n : INT;")
+    counter, up = net.place("Counter", "INT", "1`0"), net.transition("Up", guard="n < limit")
+    net.arc(counter, up, "n")
+    net.arc(up, counter, "n + 1")
+    net.save(folder / "net.cpn")
+    return folder
+
+
+def test_check_counts_what_is_there(folder):
+    code, out, _ = called(folder, "check", "net.cpn")
+    assert (code, out.splitlines()) == (
+        0,
+        ["net.cpn: fine. 1 place and 1 transition on 1 page.", "  val limit = 3"],
+    )
+
+
+def test_run_takes_another_value(folder):
+    code, out, _ = called(folder, "run", "net.cpn", "--set", "limit=7", "--json")
+    found = json.loads(out)
+    assert (code, found["ended"], found["steps"]) == (0, "dead", 7)
+    assert found["places"]["marking"] == ["1`7"]
+
+
+def test_space_reports_the_dead_marking(folder):
+    code, out, _ = called(folder, "space", "net.cpn", "--json")
+    found = json.loads(out)
+    assert (code, found["nodes"], found["arcs"], found["dead_markings"]) == (0, 4, 3, [3])
+
+
+def test_step_does_what_is_answered(folder):
+    code, out, _ = called(folder, "step", "net.cpn", answers="1\nm\nx\nq\n")
+    assert code == 0
+    assert "  1  Page'Up  n=0\n" in out
+    assert "  Page'Counter: 1`1\n" in out
+    assert "  answer a number of the list, `r N`, `m` or `q`\n" in out
+
+
+def test_convert_writes_the_net_with_its_value(folder):
+    assert called(folder, "convert", "net.cpn", "large.cpn", "--set", "limit=9")[0] == 0
+    assert "val limit = 9" in called(folder, "check", "large.cpn")[1]
+    code, _, error = called(folder, "convert", "net.cpn", "large.cpn")
+    assert (code, error) == (
+        2,
+        "pagecast: error: large.cpn is there already; choose another name or add --force\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "nowhere.cpn"), "nowhere.cpn: No such file or directory"),
+        (
+            ("run", "net.cpn", "--set", "limits=7"),
+            "net.cpn: there is no value `limits`; the net declares limit",
+        ),
+        (
+            ("check", "net.cpn", "--set", "limit=true"),
+            "net.cpn: page `Page`, transition `Up`, guard, line 1, column 5: expected int, found bool",
+        ),
+    ],
+)
+def test_a_mistake_has_one_message(folder, arguments, message):
+    code, out, error = called(folder, *arguments)
+    assert (code, out, error) == (2, "", f"pagecast: error: {message}\n")
+
+
+def test_an_endless_loop_is_stopped_and_named(tmp_path):
+    net = Net("loop")
+    net.declare("colset T = unit timed;")
+    place, turn = net.place("P", "T", "1`()"), net.transition("Turn")
+    net.arc(place, turn, both=True)
+    with pytest.raises(
+        Exception, match="page `Page`, transition `Turn`, at time 0: 1000 occurrences without any"
+    ):
+        net.run(steps_at_one_time=1000)
