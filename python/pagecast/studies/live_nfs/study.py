@@ -14,7 +14,7 @@ from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.live_nfs.calibration import server_costs
 from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
 from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
-from pagecast.studies.live_nfs.platform import COMMIT_COST, DISK_WRITE
+from pagecast.studies.live_nfs.platform import COMMIT_COST, CREATE_COST, DISK_WRITE
 from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
 from pagecast.studies.live_nfs.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
@@ -129,7 +129,8 @@ def _of_server(platform: NfsPlatform) -> dict[str, str]:
     if costs.write_s is not None and not of.has_own_server:
         values[DISK_WRITE] = f"{of.wsize / costs.write_s:.0f} B/s"
     if costs.commit_s is not None:
-        values[COMMIT_COST] = f"{1e9 * costs.commit_s:.0f} ns"
+        keys = (COMMIT_COST,) if of.has_own_server else (COMMIT_COST, CREATE_COST)
+        values |= dict.fromkeys(keys, f"{1e9 * costs.commit_s:.0f} ns")
     return values
 
 
