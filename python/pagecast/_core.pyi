@@ -834,11 +834,11 @@ class RunPlan:
     def paths(self) -> list[tuple[str, Path]]: ...
     @property
     def hosts(self) -> list[str]: ...
-    def check(self, directory: _Path | None, of_host: list[tuple[str, _Path]]) -> list[dict[str, Any]]: ...
+    def check(self, directory: _Path | None, of_host: Sequence[tuple[str, _Path]]) -> list[dict[str, Any]]: ...
     def run(
         self,
         directory: _Path | None,
-        of_host: list[tuple[str, _Path]],
+        of_host: Sequence[tuple[str, _Path]],
         *,
         keep: bool = False,
         sample_hz: int = 20,
