@@ -1,6 +1,7 @@
 //! Writes the table of docs/concepts/network.md that holds flows against segments.
 
 use super::levels::{Transfer, by_flows, by_segments, machine};
+use crate::units::Bytes;
 
 const SIZES: [(&str, u64); 4] =
     [("4 KiB", 4 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20), ("16 MiB", 16 << 20)];
@@ -11,8 +12,10 @@ fn error(mtu: u64, clients: usize, bytes: u64, is_open: bool) -> f64 {
     let machine = machine(clients + 1, &network);
     let transfers: Vec<_> = (0..clients).map(|from| Transfer { from, to: clients, bytes }).collect();
     let last = |times: Vec<f64>| times.into_iter().fold(0.0, f64::max);
-    let (flows, segments) =
-        (last(by_flows(&machine, &transfers)), last(by_segments(&machine, &transfers, is_open)));
+    let (flows, segments) = (
+        last(by_flows(&machine, &transfers)),
+        last(by_segments(&machine, &transfers, Bytes(1 << 20), is_open)),
+    );
     100.0 * (flows - segments) / segments
 }
 
