@@ -18,8 +18,8 @@ __all__ = ["Forecast", "Simulate", "disk_rate", "forecast", "simulate_case"]
 
 CLIENT: Final = "client"
 
-BEGIN_S: Final = 20.0
-END_S: Final = 80.0
+BEGIN_S: Final = 10.0
+END_S: Final = 40.0
 """Bytes written in between count."""
 
 SCENARIO: Final = Path(__file__).parent / "scenario.toml"
@@ -73,7 +73,7 @@ def disk_rate(case: Case, *, overrides: tuple[str, ...], simulate: Simulate) -> 
 def forecast(
     case: Case, *, disk_mib_per_s: float, overrides: tuple[str, ...], simulate: Simulate
 ) -> Forecast:
-    """Simulate a case and look at it from 20 to 80 s."""
+    """Simulate a case and look at it from 10 to 40 s."""
     size_mib = END_S * case.mib_per_s + case.limit_bytes / MIB
     ended_s = 0.0
     while ended_s < END_S:
