@@ -542,12 +542,19 @@ do = [ { write = "/data/out", size = "3 GB", call = "1 MiB" }, { sleep = "10 s" 
 
 
 NETWORK: Final = """
-host.client = { cores = 4, memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" } }
-host.server = { cores = 4, memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" } }
-host.server.disk.ssd = { size = "500 GB", read = "2 GB/s", write = "2 GB/s" }
-host.server.mount."/data".disk = "ssd"
-host.client.mount."/nfs".nfs = "server:/data"
-network = { topology = "star", transport = "10gbe", latency = "20 us" }
+[network]
+topology = "star"
+transport = "10gbe"
+latency = "20 us"
+[host.client]
+cores = 4
+memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" }
+mount."/nfs".nfs = "server:/data"
+[host.server]
+cores = 4
+memory = { size = "8 GB", read = "20 GB/s", write = "20 GB/s" }
+disk.ssd = { size = "500 GB", read = "2 GB/s", write = "2 GB/s" }
+mount."/data".disk = "ssd"
 """
 """A client and a server, connected by 10 Gbit/s over a switch."""
 

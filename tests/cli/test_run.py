@@ -410,8 +410,9 @@ do = [ { read = "/data/f" } ]
 def played(on_disk, *words):
     outcome = on_disk("run", "nfs.toml", "--json", *words)
     assert outcome.code == ExitCode.OK, outcome.stderr
-    rows = json.loads(outcome.stdout)["runs"][0]["operations"]
-    return outcome.stderr, [(row["process"], row["host"], row["operation"], row["bytes"]) for row in rows]
+    columns = json.loads(outcome.stdout)["runs"][0]["operations"]
+    names = ("process", "host", "operation", "bytes")
+    return outcome.stderr, list(zip(*(columns[name] for name in names), strict=True))
 
 
 def test_the_hosts_of_a_scenario_are_played_together(on_disk):
