@@ -243,7 +243,7 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "n_unlink": unlink_dirty,
     "o_calls4k": small_calls,
 }
-"""What makes each case; calibration first."""
+"""The function that makes each case; calibration first."""
 
 CALIBRATION: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {MEMORY: memory, DISK: requests}
-"""What makes each case that a platform with programs is calibrated on."""
+"""The function that makes each case that a platform with programs is calibrated on."""

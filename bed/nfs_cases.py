@@ -242,4 +242,4 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "l_aged": aged,
     "s_files": small_files,
 }
-"""What makes each case; calibration first."""
+"""The function that makes each case; calibration first."""

@@ -57,7 +57,7 @@ def write(folder: Path, case: str, out: Path, text: str) -> None:
         Cases that were there and are not recorded anew stay.
     case : str
     out : Path
-        What the guest handed out.
+        The folder that the guest handed out.
     text : str
         The steps of the case.
 

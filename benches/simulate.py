@@ -30,7 +30,7 @@ GROWTH_APPS = (32, 320, 3_200, 32_000, 100_000)
 GROWTH_CALLS = {32_000: 5, 100_000: 3}
 """A call takes 8 s and 25 s there."""
 STRIPED_MIB = {8: 512, 64: 64, 256: 16, 1_000: 16}
-"""What each of so many clients of striped servers writes, where the time of a message is compared."""
+"""Bytes that each of so many clients of striped servers writes, where the time of a message is compared."""
 SERVERS = 64
 MESSAGES = 4
 """Those of a payload: the request of a write, the bytes, and an answer to each."""

@@ -52,7 +52,7 @@ pub struct Run {
 /// The lines of `/proc/PID/io` that are kept.
 pub const COUNTERS: [&str; 6] = ["rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes"];
 
-/// What the kernel had counted of NFS at a mark.
+/// The kernel's counters of NFS at a mark.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// When, in seconds from the start of the case.

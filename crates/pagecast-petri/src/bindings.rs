@@ -25,7 +25,13 @@ pub struct Pick {
     pub early: Stamp,
 }
 
-/// What a binding takes, as far as a search has gone.
+impl Pick {
+    fn is_of_colour(&self, other: &Self) -> bool {
+        (self.place, self.entry) == (other.place, other.entry)
+    }
+}
+
+/// The tokens of a binding, as far as a search has gone.
 pub type Picks = SmallVec<[Pick; 6]>;
 
 /// A token, or several equal ones, that an inscription gives.
@@ -57,7 +63,7 @@ pub struct Search<'a, 'm> {
     pub tokens: &'a [Tokens],
     /// Which tokens are looked at.
     pub mode: Mode,
-    /// What is taken so far.
+    /// Tokens that are taken so far.
     pub picks: Picks,
     /// Runs the inscriptions; the variables are its first slots.
     pub machine: Machine<'m>,
@@ -66,6 +72,11 @@ pub struct Search<'a, 'm> {
 type Found<'f, 'a, 'm> = &'f mut dyn FnMut(&mut Search<'a, 'm>) -> Evaluated<ControlFlow<()>>;
 
 impl<'a, 'm> Search<'a, 'm> {
+    /// A search that has taken nothing.
+    pub fn new(transition: &'a Transition, tokens: &'a [Tokens], mode: Mode, machine: Machine<'m>) -> Self {
+        Self { transition, tokens, mode, picks: Picks::new(), machine }
+    }
+
     /// Calls `found` for each binding, until it says that this is enough. True if it said so.
     pub fn run(&mut self, found: Found<'_, 'a, 'm>) -> Evaluated<bool> {
         self.machine.state.enter(self.transition.slots);
@@ -122,11 +133,12 @@ impl<'a, 'm> Search<'a, 'm> {
                         self.picks.truncate(before);
                         return go_on();
                     };
-                    if !self.has(*place, entry, tokens.count, early) {
+                    let pick = Pick { place: *place, entry: entry as u32, count: tokens.count, early };
+                    if !self.has(&pick) {
                         self.picks.truncate(before);
                         return go_on();
                     }
-                    self.picks.push(Pick { place: *place, entry: entry as u32, count: tokens.count, early });
+                    self.picks.push(pick);
                 }
                 let flow = self.step(number + 1, found)?;
                 if flow.is_continue() {
@@ -174,13 +186,12 @@ impl<'a, 'm> Search<'a, 'm> {
         };
         let early = self.early(&take.early)?;
         let tokens = &self.tokens[take.place as usize];
+        let pick = |entry: usize| Pick { place: take.place, entry: entry as u32, count, early };
         match &take.find {
             Find::Known(code) => {
                 let value = self.machine.eval(code, 0)?;
                 match tokens.find(&value) {
-                    Some(entry) if self.has(take.place, entry, count, early) => {
-                        self.with(take, entry, count, early, number, found)
-                    }
+                    Some(entry) if self.has(&pick(entry)) => self.with(pick(entry), number, found),
                     None if count == 0 => self.step(number + 1, found),
                     _ => go_on(),
                 }
@@ -192,24 +203,24 @@ impl<'a, 'm> Search<'a, 'm> {
                         let start = self.start(entries.len());
                         for at in 0..entries.len() {
                             let entry = entries[(start + at) % entries.len()] as usize;
-                            if self.try_entry(take, entry, count, early, number, found)?.is_break() {
+                            if self.try_entry(take, pick(entry), number, found)?.is_break() {
                                 return Ok(ControlFlow::Break(()));
                             }
                         }
                         go_on()
                     }
-                    None => self.try_all(take, count, early, number, found),
+                    None => self.try_all(take, pick(0), number, found),
                 }
             }
-            Find::All => self.try_all(take, count, early, number, found),
+            Find::All => self.try_all(take, pick(0), number, found),
         }
     }
 
+    /// Tries each colour of a place; `pick` says how many tokens of it, and when.
     fn try_all(
         &mut self,
         take: &'a Take,
-        count: u64,
-        early: Stamp,
+        pick: Pick,
         number: usize,
         found: Found<'_, 'a, 'm>,
     ) -> Evaluated<ControlFlow<()>> {
@@ -217,7 +228,7 @@ impl<'a, 'm> Search<'a, 'm> {
         let start = self.start(among);
         for at in 0..among {
             let entry = if start + at < among { start + at } else { start + at - among };
-            if self.try_entry(take, entry, count, early, number, found)?.is_break() {
+            if self.try_entry(take, Pick { entry: entry as u32, ..pick }, number, found)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -227,16 +238,14 @@ impl<'a, 'm> Search<'a, 'm> {
     fn try_entry(
         &mut self,
         take: &'a Take,
-        entry: usize,
-        count: u64,
-        early: Stamp,
+        pick: Pick,
         number: usize,
         found: Found<'_, 'a, 'm>,
     ) -> Evaluated<ControlFlow<()>> {
-        if !self.has(take.place, entry, count, early) {
+        if !self.has(&pick) {
             return go_on();
         }
-        let value = &self.tokens[take.place as usize].entries()[entry].value;
+        let value = &self.tokens[pick.place as usize].entries()[pick.entry as usize].value;
         let fits = match &take.pattern {
             Match::Bind(slot) => {
                 self.machine.state.stack[*slot as usize] = value.clone();
@@ -244,19 +253,11 @@ impl<'a, 'm> Search<'a, 'm> {
             }
             pattern => self.machine.matches(pattern, value, 0)?,
         };
-        if fits { self.with(take, entry, count, early, number, found) } else { go_on() }
+        if fits { self.with(pick, number, found) } else { go_on() }
     }
 
-    fn with(
-        &mut self,
-        take: &'a Take,
-        entry: usize,
-        count: u64,
-        early: Stamp,
-        number: usize,
-        found: Found<'_, 'a, 'm>,
-    ) -> Evaluated<ControlFlow<()>> {
-        self.picks.push(Pick { place: take.place, entry: entry as u32, count, early });
+    fn with(&mut self, pick: Pick, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+        self.picks.push(pick);
         let flow = self.step(number + 1, found)?;
         if flow.is_continue() {
             self.picks.pop();
@@ -265,12 +266,12 @@ impl<'a, 'm> Search<'a, 'm> {
     }
 
     /// True if a place has so many tokens of a colour beyond those that are taken already.
-    fn has(&self, place: u32, entry: usize, count: u64, early: Stamp) -> bool {
-        let of = &self.tokens[place as usize].entries()[entry];
-        let wanted = if self.transition.shares { count + self.taken(place, entry) } else { count };
+    fn has(&self, pick: &Pick) -> bool {
+        let of = &self.tokens[pick.place as usize].entries()[pick.entry as usize];
+        let wanted = if self.transition.shares { pick.count + self.taken(pick) } else { pick.count };
         match self.mode {
             Mode::Any => of.count >= wanted,
-            _ => of.count >= wanted && of.ready(self.limit(early)) >= wanted,
+            _ => of.count >= wanted && of.ready(self.limit(pick.early)) >= wanted,
         }
     }
 
@@ -280,8 +281,9 @@ impl<'a, 'm> Search<'a, 'm> {
         if early == Stamp::ZERO { now } else { self.machine.later(now, early).unwrap_or(Stamp(i64::MAX)) }
     }
 
-    fn taken(&self, place: u32, entry: usize) -> u64 {
-        let same = self.picks.iter().filter(|pick| pick.place == place && pick.entry as usize == entry);
+    /// How many tokens of the same colour are taken already.
+    fn taken(&self, pick: &Pick) -> u64 {
+        let same = self.picks.iter().filter(|other| other.is_of_colour(pick));
         same.map(|pick| pick.count).sum()
     }
 
@@ -289,7 +291,7 @@ impl<'a, 'm> Search<'a, 'm> {
     pub fn ready_at(&self) -> Stamp {
         let mut ready = self.machine.state.now;
         for (number, pick) in self.picks.iter().enumerate() {
-            let same = |other: &&Pick| other.place == pick.place && other.entry == pick.entry;
+            let same = |other: &&Pick| other.is_of_colour(pick);
             let wanted = self.picks[..=number].iter().filter(same).map(|pick| pick.count).sum();
             let entry: &Entry = &self.tokens[pick.place as usize].entries()[pick.entry as usize];
             let at = entry.ready_at(wanted).expect("the tokens are there");

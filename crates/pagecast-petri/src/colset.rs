@@ -17,7 +17,7 @@ pub struct Colset {
     pub name: String,
     /// The type of its elements.
     pub of: Type,
-    /// What it is made of.
+    /// Its constructor, with the colour sets in it.
     pub kind: Kind,
     /// True if its tokens have time stamps.
     pub timed: bool,

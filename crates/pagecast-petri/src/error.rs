@@ -81,7 +81,7 @@ impl MlError {
     }
 }
 
-/// What can go wrong with a net.
+/// An error of a net.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

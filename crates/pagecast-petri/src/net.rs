@@ -105,7 +105,7 @@ pub struct Transition {
     pub shape: Shape,
 }
 
-/// What a substitution transition stands for.
+/// The page that a substitution transition stands for, and its sockets.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Substitution {
     /// Identity of the page.

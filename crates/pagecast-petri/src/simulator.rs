@@ -332,13 +332,8 @@ impl Simulator {
         if transition.inhibitors.iter().any(|&place| self.is_marked(place as usize)) {
             return Ok(());
         }
-        let mut search = Search {
-            transition,
-            tokens: &self.tokens,
-            mode: Mode::Ready,
-            picks: Picks::new(),
-            machine: Machine { program: &model.program, state: &mut self.state },
-        };
+        let machine = Machine { program: &model.program, state: &mut self.state };
+        let mut search = Search::new(transition, &self.tokens, Mode::Ready, machine);
         let mut known: Vec<Vec<Value>> = Vec::new();
         let searched = search.run(&mut |search| {
             let binding = search.machine.state.stack[..transition.variables.len()].to_vec();
@@ -358,13 +353,9 @@ impl Simulator {
             return Ok(false);
         }
         self.picks.clear();
-        let mut search = Search {
-            transition,
-            tokens: &self.tokens,
-            mode,
-            picks: std::mem::take(&mut self.picks),
-            machine: Machine { program: &model.program, state: &mut self.state },
-        };
+        let machine = Machine { program: &model.program, state: &mut self.state };
+        let mut search = Search::new(transition, &self.tokens, mode, machine);
+        search.picks = std::mem::take(&mut self.picks);
         let found = search.run(&mut |_| Ok(ControlFlow::Break(())));
         self.picks = std::mem::take(&mut search.picks);
         found.map_err(|fault| self.failed(number, &fault))
@@ -408,13 +399,8 @@ impl Simulator {
             if !transition.is_early {
                 continue;
             }
-            let mut search = Search {
-                transition,
-                tokens: &self.tokens,
-                mode: Mode::Any,
-                picks: Picks::new(),
-                machine: Machine { program: &model.program, state: &mut self.state },
-            };
+            let machine = Machine { program: &model.program, state: &mut self.state };
+            let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
             let found = search.run(&mut |search| {
                 let ready = search.ready_at();
                 earliest = Some(earliest.map_or(ready, |known: Stamp| known.min(ready)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Address space of such a stack; memory is taken as it is used.
 const BYTES: usize = 256 << 20;
-/// What is kept free below the deepest call.
+/// Bytes that stay free below the deepest call.
 const RESERVE: usize = 16 << 20;
 /// Calls that a stack of unknown size surely has room for.
 const CALLS: usize = 200;

@@ -1,13 +1,35 @@
-"""The tables in the folder of ``--data``."""
+"""The tables in the folder of ``--data``: figures that were published of machines which are not ours."""
 
 import csv
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pagecast.errors import StudyError
 
-__all__ = ["Record", "read", "whole"]
+if TYPE_CHECKING:
+    from pagecast.studies.skeleton import Asked
+
+__all__ = ["Record", "folder_of", "number", "read", "whole"]
 
 Record = dict[str, str]
+
+
+def folder_of(asked: "Asked") -> Path:
+    """Give the folder of the published figures, which say what the machines are.
+
+    Raises
+    ------
+    StudyError
+        None was named, or a machine was.
+    """
+    name = asked.study.name
+    if asked.machine is not None:
+        raise StudyError(
+            f"{name} has its machines from the published cases; leave --machine {asked.machine} out"
+        )
+    if asked.data is None:
+        raise StudyError(f"{name} needs the published figures; name their folder with --data DIR")
+    return asked.data
 
 
 def read(folder: Path, name: str, columns: tuple[str, ...]) -> list[Record]:
@@ -54,3 +76,17 @@ def whole(record: Record, column: str, where: str) -> int:
         return int(record[column])
     except ValueError as error:
         raise StudyError(f"{where}: {column} is {record[column]!r}, which is no whole number") from error
+
+
+def number(record: Record, column: str, where: str) -> float:
+    """Give a number.
+
+    Raises
+    ------
+    StudyError
+        It is none; the message begins with `where`.
+    """
+    try:
+        return float(record[column])
+    except ValueError as error:
+        raise StudyError(f"{where}: {column} is {record[column]!r}, which is no number") from error

@@ -148,7 +148,7 @@ def test_a_bad_table_gets_one_message(tmp_path, change, message):
     ("asked", "message"),
     [
         ({"models": ["wrench"]}, "not about wrench"),
-        ({"machine": "wrench-cluster"}, "leave wrench-cluster out"),
+        ({"machine": "wrench-cluster"}, "leave --machine wrench-cluster out"),
         ({}, "--data DIR"),
     ],
 )

@@ -27,7 +27,7 @@ pub(super) struct Range {
     pub bytes: Bytes,
 }
 
-/// What a client keeps for a server.
+/// Bytes that a client keeps for a server.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Dirty bytes, with those on their way.
@@ -62,14 +62,4 @@ impl ClientCaches {
         waiting.push(joined);
         true
     }
-}
-
-/// The bytes of a payload that are to be kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    pub way: Way,
-    pub file: FileId,
-    pub of: FileId,
-    pub offset: u64,
-    pub bytes: Bytes,
 }

@@ -33,10 +33,7 @@ impl Links {
     fn enter(&mut self, now: Nanos, path: Path, net: &Net<'_>) {
         for &(direction, _) in net.crossed(path) {
             let at = direction as usize;
-            if self.each.len() <= at {
-                self.each.resize(at + 1, Used::default());
-            }
-            self.each[at].enter(now);
+            self.used(at).enter(now);
         }
     }
 
@@ -45,6 +42,14 @@ impl Links {
         if let Some((_, path)) = self.paths.get_mut(flow.slot as usize).and_then(Option::take) {
             self.count(now, path, bytes, net);
         }
+    }
+
+    /// The use of a direction so far.
+    fn used(&mut self, direction: usize) -> &mut Used {
+        if self.each.len() <= direction {
+            self.each.resize(direction + 1, Used::default());
+        }
+        &mut self.each[direction]
     }
 
     fn count(&mut self, now: Nanos, path: Path, bytes: u64, net: &Net<'_>) {
@@ -78,10 +83,7 @@ impl Links {
             }
         }
         for (at, used) in segments.into_iter().flat_map(Segments::used).enumerate() {
-            if self.each.len() <= at {
-                self.each.resize(at + 1, Used::default());
-            }
-            self.each[at].add(used);
+            self.used(at).add(used);
         }
         let mut table = LinkTable::default();
         for ((direction, [link, from, to]), used) in net.directions().zip(&self.each) {

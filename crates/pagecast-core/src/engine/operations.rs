@@ -8,7 +8,7 @@ use crate::calls::{Begun, Caller, Wants};
 use crate::error::SimulationError;
 use crate::flow::{FlowSpec, Network};
 use crate::machine::Machine;
-use crate::policy::{Call, Command, OperationId, Outcome, Request};
+use crate::policy::{Call, Command, FileId, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
@@ -71,9 +71,7 @@ impl<'a, N: Network> Engine<'a, N> {
     ) -> Result<(), SimulationError> {
         self.enter(at, operation, begun.file, begun.offset, begun.bytes);
         if let (Some(size), Some(located)) = (begun.cut_at_home, begun.file) {
-            let (home, _) = self.namespace.home(located.file);
-            let call = Call::Truncate { file: self.view_at_home(located.file), size, opens: false };
-            self.request(home as u32, &Request { operation: OperationId::NOBODY, call })?;
+            self.cut_at_home(located.file, size)?;
         }
         if let Some(call) = begun.aside {
             self.remove_aside(self.processes[at as usize].host, *call)?;
@@ -85,24 +83,24 @@ impl<'a, N: Network> Engine<'a, N> {
     /// of a striped one.
     pub(super) fn remove_aside(&mut self, host: u32, call: Call) -> Result<(), SimulationError> {
         let operation = OperationId::NOBODY;
-        let Call::Truncate { file, size, opens } = call else {
+        let Call::Truncate { file, size, .. } = call else {
             return self.request(host, &Request { operation, call });
         };
         if let Some(striping) = self.namespace.striping(file.id) {
-            for part in striping.parts.clone() {
-                let (home, _) = self.namespace.home(part);
-                let call = Call::Truncate { file: self.view_at_home(part), size, opens };
-                self.request(home as u32, &Request { operation, call })?;
-            }
-            return Ok(());
+            return striping.parts.clone().into_iter().try_for_each(|part| self.cut_at_home(part, size));
         }
         self.request(host, &Request { operation, call })?;
-        let (home, _) = self.namespace.home(file.id);
-        if home == host as usize {
-            return Ok(());
+        match self.namespace.home(file.id).0 == host as usize {
+            true => Ok(()),
+            false => self.cut_at_home(file.id, size),
         }
-        let call = Call::Truncate { file: self.view_at_home(file.id), size, opens };
-        self.request(home as u32, &Request { operation, call })
+    }
+
+    /// Cuts a file on the host that keeps it, for which nobody waits.
+    fn cut_at_home(&mut self, file: FileId, size: Bytes) -> Result<(), SimulationError> {
+        let (home, _) = self.namespace.home(file);
+        let call = Call::Truncate { file: self.view_at_home(file), size, opens: false };
+        self.request(home as u32, &Request { operation: OperationId::NOBODY, call })
     }
 
     /// Lets a process wait for something.

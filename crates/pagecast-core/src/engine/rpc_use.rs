@@ -6,7 +6,7 @@ use crate::policy::Procedure;
 use crate::result::{Calls, Depth, Server, Slots};
 use crate::units::{Bytes, Nanos};
 
-/// What the threads of a server have done, and the calls before them.
+/// The use of the threads of a server, and the calls before them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OfServer {
     pub calls: Calls,

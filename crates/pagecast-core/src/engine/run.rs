@@ -77,7 +77,7 @@ pub(super) struct Engine<'a, N> {
     pub(super) called: Vec<u32>,
     pub(super) net: Net<'a>,
     pub(super) links: Links,
-    /// What moves messages if they are no flows.
+    /// Moves messages where they are no flows.
     pub(super) segments: Option<Segments>,
     pub(super) weights: Weights,
     pub(super) namespace: Namespace<&'a Machine>,
@@ -274,7 +274,7 @@ impl<N: Network> Engine<'_, N> {
         self.go_on()
     }
 
-    /// What has happened to messages that are no flows.
+    /// Tells connections of segments that have left or arrived.
     fn advance_segments(&mut self) -> Result<(), SimulationError> {
         let now = self.now;
         while let Some(happened) = self.segments.as_mut().and_then(|segments| segments.advance(now)) {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::result::Parts;
 use crate::units::{Bytes, Nanos};
 
-/// What a server has done for a client.
+/// The payloads of a client that a server has answered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Done {
     pub payloads: u64,

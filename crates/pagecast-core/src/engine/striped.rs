@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use super::agenda::Wake;
-use super::client_cache::Wanted;
+use super::client_cache::Range;
 use super::run::Engine;
 use super::services::UnderWay;
 use super::slab::Slab;
@@ -219,8 +219,8 @@ impl<N: Network> Engine<'_, N> {
         let &OfServer { joined, server, file, offset, bytes, .. } = self.striped.payloads.get(payload);
         let &Joined { client, mount, file: of, sent, .. } = self.striped.operations.get(joined);
         let layout = self.namespace.striping(of).expect("the file is striped").layout;
-        let wanted = Wanted { way: (client, mount, server), file, of, offset, bytes };
-        let kept = self.keep_dirty(payload, &wanted, &layout);
+        let range = Range { file, of, offset, bytes };
+        let kept = self.keep_dirty(payload, (client, mount, server), range, &layout);
         let left = self.striped.payloads.get_mut(payload);
         (left.offset, left.bytes) = (offset + kept.0, bytes - kept);
         if left.bytes > Bytes::ZERO {

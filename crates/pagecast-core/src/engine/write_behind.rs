@@ -1,6 +1,6 @@
 //! Sends what clients of striped mounts keep dirty, and lets those go on that wait for it ([`super::client_cache`]).
 
-use super::client_cache::{Range, Sent, Wanted, Way};
+use super::client_cache::{Range, Sent, Way};
 use super::run::Engine;
 use super::services::UnderWay;
 use crate::error::SimulationError;
@@ -11,8 +11,8 @@ use crate::units::{Bytes, Nanos};
 
 impl<N: Network> Engine<'_, N> {
     /// Keeps as many bytes of a payload as there is room for; the payload waits for the rest of it. Gives how many those are.
-    pub(super) fn keep_dirty(&mut self, payload: u32, wanted: &Wanted, layout: &Layout) -> Bytes {
-        let Wanted { way, file, of, offset, bytes } = *wanted;
+    pub(super) fn keep_dirty(&mut self, payload: u32, way: Way, range: Range, layout: &Layout) -> Bytes {
+        let Range { file, of, offset, bytes } = range;
         let kept = self.client_caches.kept.entry(way).or_default();
         let taken = bytes.min(layout.write_cache.saturating_sub(kept.dirty));
         if taken < bytes {
@@ -24,7 +24,7 @@ impl<N: Network> Engine<'_, N> {
         kept.dirty += taken;
         match kept.ranges.back_mut() {
             Some(last) if last.file == file && last.offset + last.bytes.0 == offset => last.bytes += taken,
-            _ => kept.ranges.push_back(Range { file, of, offset, bytes: taken }),
+            _ => kept.ranges.push_back(Range { bytes: taken, ..range }),
         }
         self.client_caches.of_files.entry(of).or_default().0 += taken;
         self.send_dirty(way, layout);

@@ -46,14 +46,6 @@ keys! {
     }
 }
 
-impl NfsOptions {
-    /// Returns the longest folio that a write fills, in pages (`fs/nfs/inode.c: nfs_fhget`, large folios since Linux 6.11).
-    #[must_use]
-    pub fn largest_folio(version: (u32, u32)) -> u64 {
-        if version < (6, 11) { 1 } else { 512 }
-    }
-}
-
 /// A version of NFS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NfsVersion {

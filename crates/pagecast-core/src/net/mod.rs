@@ -94,6 +94,11 @@ pub(crate) struct Net<'a> {
     crossed: Vec<Vec<Crossed>>,
 }
 
+/// 1 if a message takes the second direction of a link; a link that is shared has one alone.
+fn turned(forward: bool, parameters: &LinkParameters) -> u32 {
+    u32::from(!forward && parameters.sharing != LinkSharing::Shared)
+}
+
 impl<'a> Net<'a> {
     /// The network of a machine, with its links by hand, and no routes yet.
     pub(crate) fn new(machine: &'a Machine, network: &mut impl Network) -> Self {
@@ -151,7 +156,7 @@ impl<'a> Net<'a> {
         for (&(carrier, forward), parameters) in hops.iter().zip(&parameters) {
             let cost = packets.cost(parameters);
             let (first, resource) = self.add(carrier, network);
-            let second = u32::from(!forward && parameters.sharing != LinkSharing::Shared);
+            let second = turned(forward, parameters);
             // A way may cross a link twice, and takes twice as much of it then.
             if let Some(at) = crossed.iter().position(|&(direction, _)| direction == first + second) {
                 crossed[at].1 += cost;
@@ -194,7 +199,7 @@ impl<'a> Net<'a> {
         let device = |(&(carrier, forward), parameters): (&Hop, &LinkParameters)| {
             let (first, resource) = self.of_carrier[&carrier];
             segments::Hop {
-                direction: first + u32::from(!forward && parameters.sharing != LinkSharing::Shared),
+                direction: first + turned(forward, parameters),
                 is_shared: resource.is_some(),
                 rate: parameters.rate(),
                 latency: parameters.latency,

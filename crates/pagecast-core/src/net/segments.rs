@@ -64,7 +64,7 @@ impl Way {
     }
 }
 
-/// What has become of a message.
+/// The departure or the arrival of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
     /// The first device of a connection has the last byte, so the next message may follow.
@@ -227,7 +227,7 @@ impl Segments {
         if self.happened.is_empty() { next } else { Some(self.now) }
     }
 
-    /// What has happened by `now`, in order; nothing when all of it has been told.
+    /// The next departure or arrival up to `now`, in order; none when all have been told.
     pub(crate) fn advance(&mut self, now: Nanos) -> Option<Moved> {
         while self.happened.is_empty() {
             self.events.peek().filter(|Reverse((time, ..))| *time <= now)?;
@@ -242,7 +242,7 @@ impl Segments {
         self.happened.pop_front()
     }
 
-    /// What each direction has carried.
+    /// The use of each direction so far.
     pub(crate) fn used(&self) -> &[Used] {
         &self.used
     }

@@ -65,7 +65,7 @@ enum LinkId {
     Listed(usize),
     /// A link of a torus or fat tree, and whether it is crossed upwards.
     Inner(usize, Inner, bool),
-    /// What limits a host of such a cluster.
+    /// The limiter of a host of such a cluster.
     Limiter(usize, u32),
 }
 
@@ -122,7 +122,7 @@ impl Platform {
     /// Reads a platform file.
     ///
     /// # Errors
-    /// What is no XML, and what it says that is not understood, with its line.
+    /// XML that is none, or elements that are not understood, with their line.
     pub fn read(bytes: &[u8], origin: &str) -> Result<Self, ScenarioError> {
         read::read(bytes, Source(origin.to_owned()))
     }

@@ -57,7 +57,7 @@ pub struct Server {
     pub host: String,
     /// Its threads.
     pub threads: u32,
-    /// What they have done.
+    /// The calls that they have answered.
     pub calls: Calls,
     /// Threads that do a call.
     pub busy: Depth,

@@ -45,7 +45,7 @@ pub struct SimulationResult {
     pub servers: Vec<Server>,
     /// The calls of each mount of a client.
     pub rpc_slots: Vec<Slots>,
-    /// What clients of striped mounts asked of each server.
+    /// The payloads of clients of striped mounts, by server.
     pub payloads: PayloadTable,
     /// The cached part of each file.
     pub files: FileTable,

@@ -18,13 +18,13 @@ pub struct Element {
     pub name: String,
     /// Its attributes, in their order.
     pub attributes: Vec<(String, String)>,
-    /// What is in it. Blanks between elements are left out.
+    /// Its content. Blanks between elements are left out.
     pub children: Vec<Node>,
     /// Line in the file, from 1.
     pub line: usize,
 }
 
-/// What is in an element.
+/// A part of the content of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// An element.

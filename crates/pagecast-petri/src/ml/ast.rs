@@ -11,7 +11,7 @@ pub type Places = Rc<RefCell<Vec<u32>>>;
 /// An expression and its offset.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind, with its parts.
     pub kind: ExprKind,
     /// Where it begins, in bytes.
     pub at: usize,
@@ -70,7 +70,7 @@ pub struct Rule {
 /// A pattern and its offset.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// What it is.
+    /// Its kind, with its parts.
     pub kind: PatternKind,
     /// Where it begins, in bytes.
     pub at: usize,
@@ -106,7 +106,7 @@ pub enum PatternKind {
 /// A type as it is written.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// What it is.
+    /// Its kind, with its parts.
     pub kind: TypeKind,
     /// Where it begins, in bytes.
     pub at: usize,

@@ -209,13 +209,13 @@ pub struct Lambda {
 /// A function as a value.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// What is called.
+    /// The code that is called.
     pub callee: Callee,
     /// Arguments that are given already.
     pub applied: Vec<Value>,
 }
 
-/// What a function value calls.
+/// The code that a function value calls.
 #[derive(Clone, Debug)]
 pub enum Callee {
     /// A local function with what it has captured.

@@ -19,7 +19,7 @@ pub const LONGEST: usize = 100_000_000;
 pub struct Fault {
     /// Its value.
     pub exception: Value,
-    /// What happened, for people.
+    /// The message for people.
     pub message: String,
 }
 
@@ -30,10 +30,10 @@ impl Fault {
     }
 }
 
-/// What an expression gives.
+/// The value of an expression, or the exception that it raises.
 pub type Evaluated<T = Value> = Result<T, Box<Fault>>;
 
-/// What changes while CPN ML runs.
+/// The state of CPN ML that changes while it runs.
 #[derive(Clone, Debug)]
 pub struct State {
     /// Frames; the first one belongs to the transition.

@@ -14,7 +14,7 @@ use crate::colset::{Colset, ColsetFn, Kind};
 use crate::error::MlError;
 use crate::value::{Symbol, Value};
 
-/// What the model time is.
+/// The kind of the model time.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum TimeKind {
     /// Integers.
@@ -24,7 +24,7 @@ pub enum TimeKind {
     Real,
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub enum Meaning {
     /// A value.
@@ -44,7 +44,7 @@ pub enum Meaning {
 pub struct Global {
     /// Its type.
     pub scheme: Scheme,
-    /// What it means.
+    /// Its meaning.
     pub meaning: Meaning,
 }
 
@@ -61,7 +61,7 @@ pub struct Program {
     pub cells: Vec<Value>,
     /// Ranges of indices.
     pub index_ranges: HashMap<Symbol, (i64, i64)>,
-    /// What the model time is.
+    /// The kind of the model time.
     pub time: TimeKind,
     /// Variables of the net, with the number of their colour set.
     pub variables: HashMap<String, usize>,
@@ -123,7 +123,7 @@ impl Program {
         }
     }
 
-    /// What a name means, if it means anything.
+    /// The meaning of a name, if it has one.
     pub fn global(&self, name: &str) -> Option<&Global> {
         self.globals.get(name)
     }

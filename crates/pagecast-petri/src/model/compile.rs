@@ -451,7 +451,7 @@ fn delay(text: &str) -> std::result::Result<Expr, MlError> {
 pub struct Segment {
     /// The variables that take its result.
     pub outputs: Vec<String>,
-    /// What is done.
+    /// The expression of the action.
     pub action: Expr,
 }
 

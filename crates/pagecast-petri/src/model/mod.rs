@@ -63,7 +63,7 @@ pub struct Transition {
     pub slots: usize,
     /// How its variables are bound.
     pub steps: Vec<Step>,
-    /// What it adds to places.
+    /// The tokens that it adds, by place.
     pub outputs: Vec<(u32, Output)>,
     /// Delay of all its output tokens.
     pub delay: Option<Code>,
@@ -123,7 +123,7 @@ pub struct Take {
     pub place: u32,
     /// How many.
     pub count: Count,
-    /// What fits.
+    /// The pattern that a colour must fit.
     pub pattern: Match,
     /// How they are found.
     pub find: Find,

@@ -226,13 +226,8 @@ impl Explorer {
                 continue;
             }
             let mut known: FxHashMap<Vec<Value>, usize> = FxHashMap::default();
-            let mut search = Search {
-                transition,
-                tokens: &self.tokens,
-                mode: Mode::Any,
-                picks: Picks::new(),
-                machine: Machine { program: &model.program, state: &mut self.state },
-            };
+            let machine = Machine { program: &model.program, state: &mut self.state };
+            let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
             let searched = search.run(&mut |search| {
                 let stack = &search.machine.state.stack;
                 let value = |(slot, variable): (usize, &crate::model::Variable)| {

@@ -28,7 +28,7 @@ pub struct HostPlace {
     pub hosts: Vec<String>,
     /// The directory.
     pub directory: PathBuf,
-    /// What it is on.
+    /// The file system and disk that it is on.
     pub place: Place,
 }
 
@@ -162,7 +162,7 @@ impl Views {
         self.all[self.of_host[host]].seen.folder()
     }
 
-    /// What that is on.
+    /// The kind of file system that it is on.
     pub fn kind(&self, host: usize) -> Kind {
         self.all[self.of_host[host]].kind
     }

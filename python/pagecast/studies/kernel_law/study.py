@@ -10,6 +10,7 @@ from pagecast.studies.kernel_law.outcome import KernelLawOutcome
 from pagecast.studies.kernel_law.report import PRESENTATION
 from pagecast.studies.kernel_law.throughput import Throughput, simulate_case
 from pagecast.studies.skeleton import Asked, Study
+from pagecast.studies.tables import folder_of
 
 __all__ = ["STUDY"]
 
@@ -23,17 +24,12 @@ def _forecast(asked: Asked) -> KernelLawOutcome:
     """Evaluate the law and simulate the published cases, which say what the machines are."""
     if unknown := [model for model in asked.models if model != MODEL]:
         raise StudyError(f"kernel-law is about the law of the model kernel, not about {unknown[0]}")
-    if asked.machine is not None:
-        raise StudyError(
-            f"kernel-law has its machines from the published cases; leave --machine {asked.machine} out"
-        )
-    if asked.data is None:
-        raise StudyError("kernel-law needs the published figures; name their folder with --data DIR")
+    data = folder_of(asked)
     has_law = "law" in asked.experiments
-    events = law.events(asked.data) if has_law else []
-    thresholds = law.thresholds(asked.data) if has_law else []
+    events = law.events(data) if has_law else []
+    thresholds = law.thresholds(data) if has_law else []
     eras = [experiment for experiment in throughput.ERAS if experiment in asked.experiments]
-    throughputs = {experiment: _throughputs(asked, asked.data, experiment) for experiment in eras}
+    throughputs = {experiment: _throughputs(asked, data, experiment) for experiment in eras}
     asked.tell(1.0, "")
     return KernelLawOutcome(
         presentation=PRESENTATION,

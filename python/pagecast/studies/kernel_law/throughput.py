@@ -10,7 +10,7 @@ import numpy as np
 
 from pagecast.api import Scenario, simulate
 from pagecast.errors import StudyError
-from pagecast.studies.tables import Record, read, whole
+from pagecast.studies.tables import Record, number, read, whole
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -261,10 +261,7 @@ def _disk(record: Record) -> tuple[str, ...]:
 
 
 def _value(record: Record) -> float:
-    try:
-        value = float(record["value"])
-    except ValueError as error:
-        raise StudyError(f"{TABLE}: value is {record['value']!r}, which is no number") from error
+    value = number(record, "value", TABLE)
     if value <= 0:
         raise StudyError(f"{TABLE}: value is {value:g} MiB/s; a case that writes nothing is none")
     return value

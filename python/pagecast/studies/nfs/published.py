@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from pagecast.errors import StudyError
-from pagecast.studies.tables import Record, read, whole
+from pagecast.studies.tables import Record, number, read, whole
 
 __all__ = ["MIB", "Case", "Commits", "cases", "reference"]
 
@@ -127,10 +127,7 @@ def _case(record: Record, metrics: dict[str, float]) -> Case:
 
 
 def _value(record: Record) -> float:
-    try:
-        value = float(record["value"])
-    except ValueError as error:
-        raise StudyError(f"{TABLE}: value is {record['value']!r}, which is no number") from error
+    value = number(record, "value", TABLE)
     if value <= 0:
         raise StudyError(f"{TABLE}: {record['metric']} is {value:g}; a case that writes nothing is none")
     return value

@@ -9,6 +9,7 @@ from pagecast.studies.nfs.outcome import NfsOutcome
 from pagecast.studies.nfs.published import Case, cases, reference
 from pagecast.studies.nfs.report import PRESENTATION
 from pagecast.studies.skeleton import Asked, Study
+from pagecast.studies.tables import folder_of
 
 __all__ = ["STUDY"]
 
@@ -23,11 +24,7 @@ MACHINE: Final = "a client of 32 GiB and a server over Gigabit Ethernet"
 def _forecast(asked: Asked) -> NfsOutcome:
     if unknown := [model for model in asked.models if model != MODEL]:
         raise StudyError(f"nfs is about the model kernel, not about {unknown[0]}")
-    if asked.machine is not None:
-        raise StudyError(f"nfs has its machines from the published cases; leave {asked.machine} out")
-    if asked.data is None:
-        raise StudyError("nfs needs the published figures; name their folder with --data DIR")
-    published = cases(asked.data)
+    published = cases(folder_of(asked))
     server = reference(published)
     merged = [case for case in published if case.version]
     disk_mib_per_s = disk_rate(server, overrides=asked.overrides, simulate=asked.simulate)

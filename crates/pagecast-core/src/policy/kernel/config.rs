@@ -50,7 +50,7 @@ impl Config {
             on_disk.map(of).max().unwrap_or(rules.largest_folio)
         };
         let of_mount = |mount: &Mount| match mount.source {
-            MountSource::Nfs { .. } => NfsOptions::largest_folio(host.kernel.version),
+            MountSource::Nfs { .. } => rules.nfs_largest_folio,
             _ => rules.largest_folio,
         };
         let on_mounts = host.mounts.iter().map(of_mount);

@@ -33,6 +33,8 @@ pub struct Rules {
     pub writes_are_accesses: bool,
     /// The longest folio that a write fills, in pages. ext4 has large ones since 6.16, none longer than a huge page.
     pub largest_folio: u64,
+    /// The longest folio that a write to a file of NFS fills, in pages (`fs/nfs/inode.c: nfs_fhget`, large folios since 6.11).
+    pub nfs_largest_folio: u64,
     /// A client of NFS reads 15 READs ahead (before 5.4, "NFS: Don't use page_size for readahead"), and then as any device.
     pub nfs_reads_far_ahead: bool,
     /// A pass of a flusher over a file of NFS ends with a COMMIT (since 4.13). Before, more than half of the file had to be unstable.
@@ -71,6 +73,7 @@ impl Rules {
             memcg_stats_are_late: version >= (6, 9),
             writes_are_accesses: version < (4, 7),
             largest_folio: if version < (6, 16) { 1 } else { 512 },
+            nfs_largest_folio: if version < (6, 11) { 1 } else { 512 },
             nfs_reads_far_ahead: version < (5, 4),
             nfs_commits_passes: version >= (4, 13),
             nfs_slots_alternate: version >= (4, 20),
@@ -121,7 +124,7 @@ mod tests {
     use super::*;
 
     /// The rules in force, in the order in which they came.
-    fn in_force(version: (u32, u32)) -> [bool; 24] {
+    fn in_force(version: (u32, u32)) -> [bool; 25] {
         let rules = Rules::of(version);
         [
             rules.chunk_follows_bandwidth,
@@ -142,6 +145,7 @@ mod tests {
             rules.wbt_sees_cgroups,
             rules.memcg_stats_are_late,
             rules.requeue_has_cutoff,
+            rules.nfs_largest_folio > 1,
             rules.lru_gen.wakes_flushers,
             rules.windows_keep_size,
             rules.share_has_floor,
@@ -173,6 +177,7 @@ mod tests {
             (6, 6),
             (6, 9),
             (6, 10),
+            (6, 11),
             (6, 12),
             (6, 12),
             (6, 14),

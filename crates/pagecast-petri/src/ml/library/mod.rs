@@ -92,7 +92,7 @@ pub struct Builtin {
     pub is_spread: bool,
     /// How many values it gets.
     pub arguments: usize,
-    /// What it does.
+    /// The function itself.
     pub run: Run,
 }
 

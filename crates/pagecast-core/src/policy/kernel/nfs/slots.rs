@@ -68,12 +68,12 @@ impl Slots {
         };
         let call = calls.pop_front().expect("an owner that waits has a call");
         self.left -= 1;
-        if calls.is_empty() {
-            self.left = self.batch;
-        } else if self.left > 0 {
+        if self.left > 0 && !calls.is_empty() {
             self.waiting.push_front((owner, calls));
-        } else {
-            self.left = self.batch;
+            return Some(call);
+        }
+        self.left = self.batch;
+        if !calls.is_empty() {
             self.waiting.push_back((owner, calls));
         }
         Some(call)
