@@ -16,7 +16,7 @@ MISSING: Final = {
     "Schedulers": {"elevator"},
     "directories": {"readdir", "getdents"},
     "Nested cgroups": {"high", "low", "parent"},
-    "NFS": {"actimeo", "noac", "delegations"},
+    "NFS": {"pnfs", "retrans", "timeo"},
 }
 """What README says is not modelled, and the keys by which a scenario would have it."""
 

@@ -64,7 +64,7 @@ def test_a_file_system_is_named_described_and_told_to_the_guest(tmp_path):
     assert 'type = "ext3"\njournal = {  }\ndelalloc = false\n' in plain
     line = kernel_line(Settings(disk="null", file_system=journal), "x")
     assert line.endswith(
-        "BED_FS=ext4 BED_MOUNT=noatime,data=journal,nobarrier BED_JOURNAL=64 BED_JOURNAL_DEVICE=0"
+        "BED_FS=ext4 BED_MOUNT=noatime,data=journal,nobarrier BED_JOURNAL=64 BED_JOURNAL_DEVICE=0 BED_NFS="
     )
 
 
@@ -78,4 +78,4 @@ def test_a_journal_may_be_a_disk_of_its_own(tmp_path):
     assert '[disk.log]\nsize = "64 MiB"\n' in path.read_text()
     assert 'journal = { size = "64 MiB" }\njournal_device = "log"\n' in path.read_text()
     told = kernel_line(Settings(disk="null", file_system=made.file_system), "x")
-    assert told.endswith("BED_JOURNAL=64 BED_JOURNAL_DEVICE=1")
+    assert told.endswith("BED_JOURNAL=64 BED_JOURNAL_DEVICE=1 BED_NFS=")
