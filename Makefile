@@ -103,7 +103,7 @@ bench-run: build ## the cost of sampling a real run, at several rates; writes an
 	$(BIN)/python benches/run.py --out out/bench
 
 .PHONY: fuzz
-fuzz: build ## random whole scenarios against laws, operations against the oracle, bytes for the readers, for FUZZ_SECONDS (90)
+fuzz: build ## random whole scenarios against laws, operations against the oracle, bytes for the readers and nets, for FUZZ_SECONDS (90)
 	$(BIN)/python fuzz/run.py --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS)
 
 .PHONY: mutants

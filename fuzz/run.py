@@ -1,6 +1,6 @@
 """Random input for a while: scenarios against the obvious oracle and against laws, bytes for the readers.
 
-    python fuzz/run.py [--class laws | oracle | agreement | readers] [--seconds 90] [--from WORD]
+    python fuzz/run.py [--class laws | oracle | agreement | readers | nets] [--seconds 90] [--from WORD]
     python fuzz/run.py --class laws --scenarios 5000 [--jobs 2] [--seed 7]
     python fuzz/run.py --class laws --seed 7 --number 19
 
@@ -18,8 +18,11 @@ and 2 GB. What breaks a law is printed as a scenario file, made smaller, with it
 `readers` changes small files of every format that is read, and makes up bytes: a reader gives a workload or
 one message of one line, and does not panic. What breaks that is printed as short as proptest can make it.
 
-Without a class each gets a quarter of the time. With `--from` the seeds follow from a word, CI's from the
-name of the tree: what failed there fails here, and what passed passes.
+`nets` changes small Petri nets, as files and in each inscription: a net is written as it was read and runs,
+or it gives one message of one line.
+
+Without a class each gets the same share of the time. With `--from` the seeds follow from a word, CI's from
+the name of the tree: what failed there fails here, and what passed passes.
 
 Why not cargo-fuzz: it needs a nightly compiler, and finds what crashes. The core has no unsafe code, and
 whether it equals the oracle can only be asked from Python. Sequences of operations reach deeper than
@@ -39,6 +42,9 @@ ROOT = Path(__file__).parents[1]
 
 READER_CASES = "20000"
 """Of each of three tests: a round takes some seconds."""
+
+NET_CASES = "500"
+"""Of each of four tests: a round takes some ten seconds, as every case compiles a net."""
 
 sys.path.insert(0, str(ROOT))
 
@@ -96,17 +102,28 @@ def in_agreement(options: argparse.Namespace, seeds: random.Random, seconds: flo
 
 
 def for_the_readers(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
-    """Repeat the tests of tests/hostile_recordings.rs with new seeds."""
-    command = ["cargo", "test", "--quiet", "--package", "pagecast-core", "--test", "simulate"]
-    command += ["hostile_recordings"]
+    """Repeat the tests of the core's tests/hostile_recordings.rs with new seeds."""
+    tests = ["pagecast-core", "--test", "simulate", "hostile_recordings"]
+    return repeat("readers", of_proptest(tests, READER_CASES), options, seeds, seconds)
+
+
+def for_nets(options: argparse.Namespace, seeds: random.Random, seconds: float) -> bool:
+    """Repeat the tests of pagecast-petri's tests/hostile.rs with new seeds."""
+    tests = ["pagecast-petri", "--test", "hostile"]
+    return repeat("nets", of_proptest(tests, NET_CASES), options, seeds, seconds)
+
+
+def of_proptest(tests: list[str], cases: str) -> Callable[[int], "subprocess.CompletedProcess[str]"]:
+    """Give what calls tests of a package, each with so many cases of a seed."""
 
     def once(seed: int) -> subprocess.CompletedProcess[str]:
-        of_proptest = {"PROPTEST_RNG_SEED": str(seed), "PROPTEST_CASES": READER_CASES}
+        asked = {"PROPTEST_RNG_SEED": str(seed), "PROPTEST_CASES": cases}
+        command = ["cargo", "test", "--quiet", "--package", *tests]
         return subprocess.run(
-            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False, env=os.environ | of_proptest
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False, env=os.environ | asked
         )
 
-    return repeat("readers", once, options, seeds, seconds)
+    return once
 
 
 def given_or_next(options: argparse.Namespace, seeds: random.Random) -> int:
@@ -142,6 +159,7 @@ CLASSES = {
     "oracle": against_the_oracle,
     "agreement": in_agreement,
     "readers": for_the_readers,
+    "nets": for_nets,
 }
 
 

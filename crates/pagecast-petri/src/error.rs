@@ -127,17 +127,19 @@ pub enum Error {
     Interrupted,
 }
 
+/// One line: names and texts of a file may hold line breaks, which become spaces.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { net, line, column, message } => write!(f, "{net}:{line}:{column}: {message}"),
+        let text = match self {
+            Self::File { net, line, column, message } => format!("{net}:{line}:{column}: {message}"),
             Self::Inscription { place, line, column, message } => {
-                write!(f, "{place}, line {line}, column {column}: {message}")
+                format!("{place}, line {line}, column {column}: {message}")
             }
-            Self::Net { place, message } => write!(f, "{place}: {message}"),
-            Self::Run { place, time, message } => write!(f, "{place}, at time {time}: {message}"),
-            Self::Interrupted => write!(f, "the run was interrupted"),
-        }
+            Self::Net { place, message } => format!("{place}: {message}"),
+            Self::Run { place, time, message } => format!("{place}, at time {time}: {message}"),
+            Self::Interrupted => "the run was interrupted".to_owned(),
+        };
+        f.write_str(&text.replace(char::is_control, " "))
     }
 }
 
