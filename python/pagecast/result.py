@@ -114,7 +114,7 @@ class Result:
     always_saved: ClassVar[tuple[str, ...]] = TABLES
     """The names of the tables that are always saved."""
 
-    saved_with_rows: ClassVar[tuple[str, ...]] = ("links", "servers", "rpc_slots", "at_risk")
+    saved_with_rows: ClassVar[tuple[str, ...]] = ("links", "servers", "rpc_slots", "payloads", "at_risk")
     """The names of those that are saved if they have rows."""
 
     def __init__(self, core: _core.Result) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+import pagecast as pc
 from pagecast.cli import cli
 from pagecast.errors import ScenarioError
 from pagecast.striping import StripePlan, StripePoint, plan_stripe
@@ -68,3 +69,12 @@ def test_the_command_prints_a_table_or_json(scenario):
     assert "*" in table.output
     document = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).output)
     assert sum(point["is_knee"] for point in document["points"]) == 1
+
+
+def test_what_clients_asked_of_servers_is_saved(scenario, tmp_path):
+    result = pc.simulate(pc.Scenario.load(scenario), model="kernel")
+    result.save(tmp_path / "out")
+    rows = (tmp_path / "out/payloads.csv").read_text().splitlines()
+    assert len(rows) == 1 + len(SERVERS)
+    assert rows[0].startswith("client,server,payloads,bytes,")
+    assert sum(result.payloads["bytes"]) == 300_000_000
