@@ -27,6 +27,12 @@ impl Where {
         Self(Box::new(Parts { net: net.to_owned(), element, ..Parts::default() }))
     }
 
+    /// A monitor of a net.
+    pub fn monitor(net: &str, name: &str) -> Self {
+        let element = Some(format!("monitor `{name}`"));
+        Self(Box::new(Parts { net: net.to_owned(), element, ..Parts::default() }))
+    }
+
     /// An element of a page: its kind and name, such as "transition `Send`".
     pub fn element(net: &str, page: &str, element: String) -> Self {
         let page = Some(page.to_owned());

@@ -8,6 +8,7 @@ pub mod flat;
 pub mod marking;
 pub mod ml;
 pub mod model;
+pub mod monitors;
 pub mod net;
 pub mod random;
 pub mod simulator;

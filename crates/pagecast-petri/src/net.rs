@@ -148,6 +148,19 @@ pub struct Arc {
     pub label: Option<(f64, f64)>,
 }
 
+/// The kinds of monitors: their numbers and names in a file of CPN Tools.
+pub const MONITOR_KINDS: [(u32, &str); 9] = [
+    (0, "Marking size"),
+    (1, "Breakpoint"),
+    (2, "User defined"),
+    (3, "Data collection"),
+    (4, "Write in file"),
+    (5, "List length data collection"),
+    (6, "Count transition occurence data collector"),
+    (7, "Place content break point"),
+    (8, "Transition enabled break point"),
+];
+
 /// A monitor as it is in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MonitorText {
@@ -157,12 +170,19 @@ pub struct MonitorText {
     pub kind: u32,
     /// Identities of the nodes that it watches, with those of their page instances.
     pub nodes: Vec<(String, String)>,
-    /// Functions by name: `pred`, `obs`, `init`, `stop`, `action`.
+    /// Functions by name, in small letters: `predicate`, `observer`, `init function`, `stop`, `action`.
     pub functions: Vec<(String, String)>,
     /// True if it is switched off.
     pub is_disabled: bool,
-    /// True if it counts time.
-    pub is_timed: bool,
+    /// Options by name, in small letters: `timed`, `logging`.
+    pub options: Vec<(String, String)>,
+}
+
+impl MonitorText {
+    /// The value of an option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
+    }
 }
 
 impl Net {

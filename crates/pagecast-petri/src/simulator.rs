@@ -12,7 +12,9 @@ use crate::bindings::{Given, Mode, Picks, Search};
 use crate::error::{Error, Result, Where};
 use crate::marking::Tokens;
 use crate::ml::machine::{Evaluated, Fault, Machine, State};
+use crate::ml::program::TimeKind;
 use crate::model::Model;
+use crate::monitors::Watching;
 use crate::value::{Multiset, Stamp, Tokens as Held, Value, When};
 
 /// How often the caller is asked whether to go on.
@@ -58,6 +60,8 @@ pub enum Ended {
     Marking,
     /// At a breakpoint: number of the transition.
     Breakpoint(usize),
+    /// As a monitor says: its number.
+    Monitor(usize),
 }
 
 /// An occurrence.
@@ -78,6 +82,8 @@ pub struct Simulator {
     tokens: Vec<Tokens>,
     waiting: BinaryHeap<Reverse<Waiting>>,
     next_waiting: u64,
+    /// How many tokens of each place are not ready yet.
+    later: Vec<u64>,
     /// Transitions that may be enabled, by priority.
     levels: Vec<Level>,
     /// Where each transition is in its level; none if it is set aside.
@@ -90,6 +96,8 @@ pub struct Simulator {
     pub steps: u64,
     at_one_time: u64,
     picks: Picks,
+    /// Monitors, if they are asked for.
+    watching: Option<Box<Watching>>,
 }
 
 #[derive(Clone, Debug)]
@@ -149,6 +157,7 @@ impl Simulator {
             tokens: model.places.iter().map(|place| Tokens::new(&place.indexed)).collect(),
             waiting: BinaryHeap::new(),
             next_waiting: 0,
+            later: vec![0; model.places.len()],
             levels: vec![Level { candidates: Vec::new() }; priorities.len()],
             at: vec![None; model.transitions.len()],
             level_of,
@@ -157,6 +166,7 @@ impl Simulator {
             steps: 0,
             at_one_time: 0,
             picks: Picks::new(),
+            watching: None,
             model,
         };
         numbers.for_each(|transition| simulator.may_be_enabled(transition));
@@ -213,8 +223,75 @@ impl Simulator {
 
     /// How many tokens a place has, ready or not.
     pub fn size(&self, place: usize) -> u64 {
-        let later = self.waiting.iter().filter(|waiting| waiting.0.place as usize == place);
-        self.tokens[place].len() + later.map(|waiting| waiting.0.count).sum::<u64>()
+        self.tokens[place].len() + self.later[place]
+    }
+
+    /// Lets the monitors of the net look from now on; they have looked at nothing before.
+    ///
+    /// # Errors
+    ///
+    /// `Run` for a function of a monitor that fails.
+    pub fn watch(&mut self) -> Result<()> {
+        if self.model.monitors.is_empty() {
+            return Ok(());
+        }
+        let mut watching = Box::new(Watching::new(&self.model));
+        watching.begin(self)?;
+        self.watching = Some(watching);
+        Ok(())
+    }
+
+    /// What monitors have seen until now: the last values have lasted until the model time. None if they were not asked for.
+    ///
+    /// # Errors
+    ///
+    /// `Run` for a function of a monitor that fails.
+    pub fn watched(&mut self) -> Result<Option<Watching>> {
+        let Some(mut watched) = self.watching.as_deref().cloned() else { return Ok(None) };
+        watched.end(self)?;
+        Ok(Some(watched))
+    }
+
+    fn look(&mut self, occurrence: &Occurrence) -> Result<Option<usize>> {
+        let Some(mut watching) = self.watching.take() else { return Ok(None) };
+        let ends = watching.look(self, occurrence.transition, &occurrence.binding);
+        self.watching = Some(watching);
+        ends
+    }
+
+    /// True if a transition is enabled now; draws no random number.
+    ///
+    /// # Errors
+    ///
+    /// `Run` for an inscription that fails.
+    pub fn is_enabled(&mut self, transition: usize) -> Result<bool> {
+        let model = self.model.clone();
+        self.bind(&model, transition, Mode::Ready)
+    }
+
+    /// How long the lists of a place are, in all.
+    ///
+    /// # Panics
+    ///
+    /// If its colours are no lists.
+    pub fn lengths(&self, place: usize) -> u64 {
+        let length = |tokens: &Held| match &tokens.value {
+            Value::List(list) => list.len() as u64 * tokens.count,
+            other => panic!("{other:?} is no list"),
+        };
+        self.marking(place).0.iter().map(length).sum()
+    }
+
+    /// The model time as a number.
+    pub fn time(&self) -> f64 {
+        match self.model.program.time {
+            TimeKind::Integer => self.state.now.0 as f64,
+            TimeKind::Real => self.state.now.as_real(),
+        }
+    }
+
+    pub(crate) fn state_mut(&mut self) -> &mut State {
+        &mut self.state
     }
 
     /// Runs until a limit; `ask` is called now and then, and stops the run by saying true.
@@ -247,9 +324,14 @@ impl Simulator {
             if self.at_one_time > limits.steps_at_one_time && self.model.is_timed {
                 return Err(self.endless(limits.steps_at_one_time, transition));
             }
-            if is_seen {
+            if is_seen || self.watching.is_some() {
                 let occurrence = self.occur(transition)?;
-                seen(self, &occurrence);
+                if is_seen {
+                    seen(self, &occurrence);
+                }
+                if let Some(monitor) = self.look(&occurrence)? {
+                    return Ok(Ended::Monitor(monitor));
+                }
             } else {
                 self.fire(transition)?;
             }
@@ -317,7 +399,8 @@ impl Simulator {
         self.state.enter(model.transitions[number].slots);
         self.state.stack[..binding.len()].clone_from_slice(&binding);
         self.picks = picks;
-        self.fire(number)?;
+        let occurrence = self.occur(number)?;
+        self.look(&occurrence)?;
         Ok(true)
     }
 
@@ -362,7 +445,7 @@ impl Simulator {
     }
 
     fn is_marked(&self, place: usize) -> bool {
-        !self.tokens[place].is_empty() || self.waiting.iter().any(|waiting| waiting.0.place as usize == place)
+        self.size(place) > 0
     }
 
     /// Lets time go on to the next tokens that become ready; false if there are none, or they are too late.
@@ -379,6 +462,7 @@ impl Simulator {
         self.state.now = self.state.now.max(next);
         while self.waiting.peek().is_some_and(|waiting| waiting.0.stamp <= self.state.now) {
             let Reverse(token) = self.waiting.pop().expect("it was just looked at");
+            self.later[token.place as usize] -= token.count;
             self.tokens[token.place as usize].add(token.value, Some(token.stamp), token.count);
             for &transition in &model.places[token.place as usize].consumers {
                 self.may_be_enabled(transition);
@@ -433,6 +517,7 @@ impl Simulator {
         for &place in &transition.resets {
             self.tokens[place as usize].clear();
             self.waiting.retain(|waiting| waiting.0.place != place);
+            self.later[place as usize] = 0;
             self.emptied(model, place as usize);
         }
         let mut given = smallvec::SmallVec::<[_; 4]>::new();
@@ -479,6 +564,7 @@ impl Simulator {
         let Given { value, count, .. } = tokens;
         if let Some(stamp) = stamp.filter(|&stamp| stamp > self.state.now && !of.is_early) {
             self.next_waiting += 1;
+            self.later[place] += count;
             let waiting = Waiting { stamp, number: self.next_waiting, place: place as u32, count, value };
             self.waiting.push(Reverse(waiting));
             return Ok(());
@@ -519,6 +605,10 @@ impl Simulator {
         let page = &self.model.net.pages[at.page];
         let element = format!("place `{}`", page.places[at.node].name);
         self.failed_at(Where::element(&self.model.net.name, &page.name, element), fault)
+    }
+
+    pub(crate) fn failed_in_monitor(&self, name: &str, fault: &Fault) -> Error {
+        self.failed_at(Where::monitor(&self.model.net.name, name), fault)
     }
 
     fn failed_at(&self, place: Where, fault: &Fault) -> Error {

@@ -18,7 +18,8 @@ Examples
 
 from pagecast.petri.build import Node
 from pagecast.petri.net import Net, load
+from pagecast.petri.replications import Replications
 from pagecast.petri.run import Run, Stepper
 from pagecast.petri.space import StateSpace
 
-__all__ = ["Net", "Node", "Run", "StateSpace", "Stepper", "load"]
+__all__ = ["Net", "Node", "Replications", "Run", "StateSpace", "Stepper", "load"]

@@ -1,16 +1,32 @@
 """The drawing of a net that is built in Python: pages, nodes and arcs."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pagecast.errors import ArgumentError
 
-__all__ = ["Drawing", "Node"]
+__all__ = ["MONITOR_KINDS", "Drawing", "Node"]
 
 _STEP = 150.0
 """Distance of two nodes that are placed by themselves, in the units of CPN Tools."""
 _ACROSS = 6
 """So many nodes stand in a row then."""
+MONITOR_KINDS: Final = {
+    "marking size": (0, {}),
+    "list length": (5, {}),
+    "count": (6, {}),
+    "data": (3, {}),
+    "timed data": (3, {"timed": "true"}),
+    "write in file": (4, {}),
+    "breakpoint": (1, {}),
+    "empty": (7, {"empty": "true"}),
+    "not empty": (7, {"empty": "false"}),
+    "enabled": (8, {}),
+}
+"""Kinds of monitors: their numbers in a file of CPN Tools, and options."""
+_FUNCTIONS: Final = {"pred": "predicate", "obs": "observer", "init": "init function", "stop": "stop"}
+"""Functions of a monitor, with their names in the file."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,7 @@ class Drawing:
 
     declarations: list[str] = field(default_factory=list)
     pages: dict[str, Page] = field(default_factory=dict)
+    monitors: list[dict[str, Any]] = field(default_factory=list)
 
     def at(self, page: str, where: tuple[float, float] | None) -> dict[str, float]:
         """Give the position of a new node."""
@@ -76,6 +93,21 @@ class Drawing:
             "inscription": inscription,
         }
         self.pages[place.page].arcs.append(arc)
+
+    def watch(self, name: str, kind: str, nodes: Sequence[Node], functions: Mapping[str, str]) -> None:
+        """Add a monitor."""
+        if kind not in MONITOR_KINDS:
+            raise ArgumentError(f"kind={kind!r} is none of {', '.join(MONITOR_KINDS)}")
+        number, options = MONITOR_KINDS[kind]
+        self.monitors.append(
+            {
+                "name": name,
+                "kind": number,
+                "nodes": [(node.page, node.kind, node.name) for node in nodes],
+                "functions": [(_FUNCTIONS[of], text) for of, text in functions.items() if text],
+                "options": list(options.items()),
+            }
+        )
 
     def described(self) -> list[dict[str, Any]]:
         """Give the pages as the core takes them; pages that stand for a transition are not at the top."""

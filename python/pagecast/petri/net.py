@@ -8,7 +8,9 @@ from typing import Any
 from pagecast._core import PetriNet
 from pagecast.arguments import shown, written
 from pagecast.errors import ArgumentError, PetriNetError
+from pagecast.petri import drawing, pnml
 from pagecast.petri.build import Drawing, Node
+from pagecast.petri.replications import Replications, replicated
 from pagecast.petri.run import Run, Stepper
 from pagecast.petri.space import StateSpace
 
@@ -49,8 +51,8 @@ class Net:
     def _made(self) -> PetriNet:
         if self._ll_net is None:
             assert self._drawing is not None
-            drawing = self._drawing
-            self._ll_net = PetriNet.build(self.name, drawing.declarations, drawing.described())
+            built = self._drawing
+            self._ll_net = PetriNet.build(self.name, built.declarations, built.described(), built.monitors)
         return self._ll_net
 
     def declare(self, *declarations: str) -> None:
@@ -93,10 +95,10 @@ class Net:
         -------
         Node
         """
-        drawing = self._grows()
-        where = drawing.at(page, at)
+        built = self._grows()
+        where = built.at(page, at)
         node = Node(page, name, "place")
-        return drawing.add(node, colset=colset, initial=initial, port=port, fusion=fusion, **where)
+        return built.add(node, colset=colset, initial=initial, port=port, fusion=fusion, **where)
 
     def transition(
         self,
@@ -129,11 +131,11 @@ class Net:
         -------
         Node
         """
-        drawing = self._grows()
-        where = drawing.at(page, at)
+        built = self._grows()
+        where = built.at(page, at)
         pairs = [(port, place.name) for port, place in (sockets or {}).items()]
         texts = {"guard": guard, "delay": delay, "code": code, "priority": priority}
-        return drawing.add(Node(page, name, "transition"), page=subpage, sockets=pairs, **texts, **where)
+        return built.add(Node(page, name, "transition"), page=subpage, sockets=pairs, **texts, **where)
 
     def arc(self, source: Node, target: Node, inscription: str = "()", *, both: bool = False) -> None:
         """Add an arc.
@@ -169,6 +171,33 @@ class Net:
         place, transition : Node
         """
         self._grows().connect("reset", place, transition, "empty")
+
+    def monitor(
+        self,
+        name: str,
+        kind: str,
+        *nodes: Node,
+        pred: str = "",
+        obs: str = "",
+        init: str = "",
+        stop: str = "",
+    ) -> None:
+        """Add a monitor, which measures, writes or ends a run and changes nothing else.
+
+        Parameters
+        ----------
+        name : str
+        kind : str
+            "marking size" or "list length" of a place, "count" of a transition; "data", "timed data" (a
+            value weighs as long as it lasts), "write in file" and "breakpoint" with functions; "empty" or
+            "not empty" ends a run for a place, "enabled" for a transition.
+        *nodes : Node
+            The places and transitions that it watches.
+        pred, obs, init, stop : str
+            Declarations of these functions in CPN ML, with the arguments of CPN Tools.
+        """
+        functions = {"pred": pred, "obs": obs, "init": init, "stop": stop}
+        self._grows().watch(name, kind, nodes, functions)
 
     @property
     def values(self) -> dict[str, str]:
@@ -221,13 +250,32 @@ class Net:
         return self._made().check()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the net as a file of CPN Tools.
+        """Write the net as the name says: `.cpn`, `.pnml`, or a picture of its first marking, `.svg`, `.dot`.
 
         Parameters
         ----------
         path : path-like
+
+        Raises
+        ------
+        ArgumentError
+            The name has another ending.
+        PetriNetError
+            The net has what a place/transition net has not (`.pnml`).
         """
-        Path(path).write_text(self._made().write(), encoding="utf-8")
+        Path(path).write_text(self._written(Path(path).suffix), encoding="utf-8")
+
+    def _written(self, suffix: str) -> str:
+        match suffix:
+            case ".cpn":
+                return self._made().write()
+            case ".pnml":
+                return pnml.text(self)
+            case ".svg":
+                return drawing.svg(self.pages(), self.stepper().now().marking)
+            case ".dot":
+                return drawing.dot(self.pages(), self.stepper().now().marking)
+        raise ArgumentError(f"`{suffix}` is no kind of a net or a picture; use .cpn, .pnml, .svg or .dot")
 
     def run(
         self,
@@ -279,6 +327,42 @@ class Net:
             log=log,
         )
 
+    def replicate(
+        self,
+        runs: int,
+        *,
+        seed: int = 0,
+        until: float | None = None,
+        steps: int | None = None,
+        steps_at_one_time: int | None = None,
+    ) -> Replications:
+        """Run the net several times, each with a seed of its own, on all processors.
+
+        Parameters
+        ----------
+        runs : int
+        seed : int
+            Of the first run; the others have the next ones.
+        until, steps, steps_at_one_time
+            As for `run`.
+
+        Returns
+        -------
+        Replications
+
+        Raises
+        ------
+        PetriNetError, SimulationError
+            As for `run`.
+        """
+        made = self._made()
+
+        def one(number: int) -> Run:
+            stepper = Stepper(made.simulator(seed + number))
+            return stepper.run(until=until, steps=steps, steps_at_one_time=steps_at_one_time)
+
+        return replicated(runs, one)
+
     def state_space(self, *, max_nodes: int = 100_000) -> StateSpace:
         """Explore every marking that can be reached, up to so many.
 
@@ -314,7 +398,7 @@ class Net:
 
 
 def load(path: str | os.PathLike[str]) -> Net:
-    """Load a file of CPN Tools.
+    """Load a file of CPN Tools, or a place/transition net in PNML (`.pnml`).
 
     Parameters
     ----------
@@ -327,13 +411,17 @@ def load(path: str | os.PathLike[str]) -> Net:
     Raises
     ------
     PetriNetError
-        The file cannot be read, is no XML, or not of CPN Tools.
+        The file cannot be read, is no XML, or not of CPN Tools or PNML.
     """
     name = shown(Path(path))
     try:
         content = Path(path).read_bytes()
     except OSError as error:
         raise PetriNetError(f"{name}: {error.strerror}") from None
+    if Path(path).suffix == ".pnml":
+        net = Net(name)
+        pnml.fill(net, content)
+        return net
     return Net._of(name, PetriNet.read(name, content))
 
 

@@ -20,7 +20,7 @@ class Run:
     Attributes
     ----------
     ended : str
-        "dead", "time", "steps", "marking", or "breakpoint" and the transition.
+        "dead", "time", "steps", "marking", "breakpoint" and the transition, or "monitor" and its name.
     time : int or float
         Model time.
     steps : int
@@ -75,6 +75,24 @@ class Run:
         rows = self._ll_simulator.tokens(place)
         names = ("value", "count", "time")
         return Columns({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+    @property
+    def monitors(self) -> Columns:
+        """What the monitors have measured until now.
+
+        Columns `monitor`, `kind`, `count` (of values), `sum`, `mean` (over the time, where a value weighs as
+        long as it lasts), `deviation`, `min`, `max`, `first` and `last`; None where there is no value.
+        """
+        rows = [(name, kind, *sums, *spread) for name, kind, sums, spread, _ in self._ll_simulator.monitors()]
+        names = ("monitor", "kind", "count", "sum", "mean", "deviation", "min", "max", "first", "last")
+        return Columns({name: [row[at] for row in rows] for at, name in enumerate(names)})
+
+    @property
+    def written(self) -> dict[str, str]:
+        """What each monitor of the kind "write in file" has written."""
+        return {
+            name: text for name, kind, *_, text in self._ll_simulator.monitors() if kind == "write in file"
+        }
 
     @property
     def occurrences(self) -> Columns:

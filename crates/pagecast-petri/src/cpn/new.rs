@@ -1,7 +1,7 @@
 //! Makes a file of CPN Tools from a net that was built elsewhere.
 
 use super::xml::Element;
-use crate::net::{Arc, ArcKind, Net, Page, Place, Port, Shape, Transition};
+use crate::net::{Arc, ArcKind, MONITOR_KINDS, Net, Page, Place, Port, Shape, Transition};
 
 /// The whole file.
 pub fn workspace(net: &Net) -> Element {
@@ -35,11 +35,43 @@ pub fn workspace(net: &Net) -> Element {
         .child(instances)
         .child(Element::new("options"))
         .child(Element::new("binders"))
-        .child(Element::new("monitorblock").with("name", "Monitors"))
+        .child(monitors(net))
         .child(Element::new("IndexNode").with("expanded", "true"));
     let generator =
         Element::new("generator").with("tool", "CPN Tools").with("version", "4.0.1").with("format", "6");
     Element::new("workspaceElements").child(generator).child(cpnet)
+}
+
+fn monitors(net: &Net) -> Element {
+    let block = Element::new("monitorblock").with("name", "Monitors");
+    net.monitors.iter().zip(1..).fold(block, |block, (monitor, number)| {
+        let kind = MONITOR_KINDS.iter().find(|kind| kind.0 == monitor.kind).map_or("", |kind| kind.1);
+        let mut element = Element::new("monitor")
+            .with("id", format!("IDmonitor{number}"))
+            .with("name", &monitor.name)
+            .with("type", monitor.kind)
+            .with("typedescription", kind)
+            .with("disabled", monitor.is_disabled);
+        for (node, instance) in &monitor.nodes {
+            let node = Element::new("node").with("idref", node).with("pageinstanceidref", instance);
+            element = element.child(node);
+        }
+        for (at, (name, body)) in monitor.functions.iter().enumerate() {
+            let ml = Element::new("ml").with("id", format!("IDmonitor{number}ml{at}")).holding(body);
+            let layout = text("layout", body);
+            element = element
+                .child(Element::new("declaration").with("name", capital(name)).child(ml).child(layout));
+        }
+        for (name, value) in &monitor.options {
+            element = element.child(Element::new("option").with("name", capital(name)).with("value", value));
+        }
+        block.child(element)
+    })
+}
+
+fn capital(name: &str) -> String {
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
 }
 
 fn text(name: &str, of: &str) -> Element {

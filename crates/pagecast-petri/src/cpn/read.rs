@@ -347,11 +347,11 @@ fn monitors(block: &Element, found: &mut Vec<MonitorText>) {
         });
         let functions = monitor.all("declaration").map(|of| {
             let text = of.first("ml").map(Element::text).unwrap_or_default();
-            (of.attribute("name").unwrap_or_default().to_owned(), text)
+            (of.attribute("name").unwrap_or_default().to_lowercase(), text)
         });
-        let is_timed = monitor.all("option").any(|option| {
-            option.attribute("name").is_some_and(|name| name.eq_ignore_ascii_case("timed"))
-                && option.attribute("value") == Some("true")
+        let options = monitor.all("option").map(|option| {
+            let attribute = |name| option.attribute(name).unwrap_or_default().to_lowercase();
+            (attribute("name"), attribute("value"))
         });
         found.push(MonitorText {
             name: attribute("name").to_owned(),
@@ -359,7 +359,7 @@ fn monitors(block: &Element, found: &mut Vec<MonitorText>) {
             nodes: nodes.collect(),
             functions: functions.collect(),
             is_disabled: attribute("disabled") == "true",
-            is_timed,
+            options: options.collect(),
         });
     }
 }

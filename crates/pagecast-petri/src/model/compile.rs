@@ -15,6 +15,7 @@ use crate::ml::lower::Lowering;
 use crate::ml::parser::{Parser, expression, expressions};
 use crate::ml::program::{Program, TimeKind, nearest};
 use crate::ml::types::{Class, Type};
+use crate::monitors;
 use crate::net::{ArcKind, Net};
 
 /// The priority of a transition that has none: `P_NORMAL` of CPN Tools.
@@ -53,7 +54,10 @@ pub fn compile(net: &Net) -> Result<Model> {
     }
     connect(&mut places, &transitions);
     let is_timed = places.iter().any(|place| place.is_timed);
-    Ok(Model { net: net.clone(), flat, program, places, transitions, is_timed })
+    let monitors = Vec::new();
+    let mut model = Model { net: net.clone(), flat, program, places, transitions, is_timed, monitors };
+    model.monitors = monitors::compile(&mut model)?;
+    Ok(model)
 }
 
 /// Real time where an inscription has a delay of real numbers (`@++`), or a colour set of times is one of real numbers.

@@ -7,6 +7,7 @@ mod plan;
 use crate::flat::Flat;
 use crate::ml::code::{Code, Match};
 use crate::ml::program::Program;
+use crate::monitors::Monitor;
 use crate::net::Net;
 use crate::value::Value;
 
@@ -27,6 +28,8 @@ pub struct Model {
     pub transitions: Vec<Transition>,
     /// True if a colour set of a place is timed.
     pub is_timed: bool,
+    /// Monitors, without those that are switched off.
+    pub monitors: Vec<Monitor>,
 }
 
 /// A place.

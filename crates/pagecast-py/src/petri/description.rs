@@ -53,12 +53,24 @@ struct Arc {
     inscription: String,
 }
 
+/// A monitor.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Monitor {
+    name: String,
+    kind: u32,
+    /// Page, kind ("place" or "transition") and name of each node.
+    nodes: Vec<(String, String, String)>,
+    functions: Vec<(String, String)>,
+    options: Vec<(String, String)>,
+}
+
 fn id(page: usize, kind: &str, number: usize) -> String {
     format!("ID{}{kind}{}", page + 1, number + 1)
 }
 
 /// The net that is described.
-pub fn net(name: &str, declarations: Vec<String>, pages: Vec<Page>) -> PyResult<Net> {
+pub fn net(name: &str, declarations: Vec<String>, pages: Vec<Page>, monitors: Vec<Monitor>) -> PyResult<Net> {
     let wrong = |message: String| errors::PetriNetError::new_err(format!("{name}: {message}"));
     let number = |page: &str| {
         let found = pages.iter().position(|known| known.name == page);
@@ -148,6 +160,25 @@ pub fn net(name: &str, declarations: Vec<String>, pages: Vec<Page>) -> PyResult<
             net.primes.push(at);
         }
         net.pages.push(made);
+    }
+    for monitor in monitors {
+        let nodes = monitor.nodes.iter().map(|(page, kind, node)| {
+            let at = number(page)?;
+            let found = match &**kind {
+                "place" => pages[at].places.iter().position(|known| known.name == *node),
+                _ => pages[at].transitions.iter().position(|known| known.name == *node),
+            };
+            let found = found.ok_or_else(|| wrong(format!("page `{page}` has no {kind} `{node}`")))?;
+            Ok((id(at, if kind == "place" { "place" } else { "trans" }, found), String::new()))
+        });
+        net.monitors.push(net::MonitorText {
+            name: monitor.name.clone(),
+            kind: monitor.kind,
+            nodes: nodes.collect::<PyResult<_>>()?,
+            functions: monitor.functions,
+            is_disabled: false,
+            options: monitor.options,
+        });
     }
     Ok(net)
 }

@@ -86,14 +86,19 @@ impl PetriNet {
     /// ----------
     /// name : str
     /// declarations : list of str
-    /// pages : list of dict
+    /// pages, monitors : list of dict
     ///
     /// Returns
     /// -------
     /// PetriNet
     #[staticmethod]
-    fn build(name: &str, declarations: Vec<String>, pages: Vec<description::Page>) -> PyResult<Self> {
-        let net = description::net(name, declarations, pages)?;
+    fn build(
+        name: &str,
+        declarations: Vec<String>,
+        pages: Vec<description::Page>,
+        monitors: Vec<description::Monitor>,
+    ) -> PyResult<Self> {
+        let net = description::net(name, declarations, pages, monitors)?;
         Ok(Self { document: Document::of(net) })
     }
 

@@ -19,6 +19,9 @@ type Tokens = (Py<PyAny>, u64, Option<Py<PyAny>>);
 /// A transition that occurred, when, and the values of its variables.
 type Occurred<'py> = (String, Py<PyAny>, Bound<'py, PyDict>);
 
+/// A monitor: name and kind; count, sum, mean and deviation; least, largest, first and last value; what it has written.
+type Watched = (String, &'static str, (u64, f64, Option<f64>, Option<f64>), [Option<f64>; 4], String);
+
 /// A Petri net on its way.
 #[pyclass(module = "pagecast._core")]
 pub struct PetriSimulator {
@@ -29,7 +32,10 @@ pub struct PetriSimulator {
 impl PetriSimulator {
     /// A net in its initial marking.
     pub fn new(py: Python<'_>, model: Arc<Model>, seed: u64) -> PyResult<Self> {
-        let simulator = on_large_stack(py, |_| Simulator::new(model, seed))?;
+        let simulator = on_large_stack(py, |_| {
+            let mut simulator = Simulator::new(model, seed)?;
+            simulator.watch().map(|()| simulator)
+        })?;
         Ok(Self { simulator, log: Vec::new() })
     }
 
@@ -93,7 +99,8 @@ impl PetriSimulator {
     /// Returns
     /// -------
     /// str
-    ///     Why it ended: "dead", "time", "steps", "marking", or "breakpoint" and the transition.
+    ///     Why it ended: "dead", "time", "steps", "marking", "breakpoint" and the transition, or "monitor" and
+    ///     its name.
     ///
     /// Raises
     /// ------
@@ -142,6 +149,7 @@ impl PetriSimulator {
             Ended::Breakpoint(transition) => {
                 format!("breakpoint {}", self.model().transitions[transition].name)
             }
+            Ended::Monitor(monitor) => format!("monitor {}", self.model().monitors[monitor].name),
         })
     }
 
@@ -263,6 +271,32 @@ impl PetriSimulator {
                 Ok((transition.name.clone(), values::time(py, &model.program, occurrence.time)?, binding))
             })
             .collect()
+    }
+
+    /// What the monitors have seen.
+    ///
+    /// Returns
+    /// -------
+    /// list of tuple
+    ///     Name; kind; how many values, their sum, mean, standard deviation, least, largest, first and last one (None without
+    ///     values); and what the monitor has written.
+    ///
+    /// Raises
+    /// ------
+    /// SimulationError
+    ///     A function of a monitor fails.
+    fn monitors(&mut self, py: Python<'_>) -> PyResult<Vec<Watched>> {
+        let simulator = &mut self.simulator;
+        let watched = on_large_stack(py, |_| simulator.watched())?;
+        let seen = watched.map(|watched| watched.seen).unwrap_or_default();
+        let rows = self.model().monitors.iter().zip(seen).map(|(monitor, seen)| {
+            let of = &seen.statistics;
+            let known = |value: f64| (of.count > 0).then_some(value);
+            let spread = [of.min, of.max, of.first, of.last].map(known);
+            let sums = (of.count, of.sum, known(of.mean()), of.deviation());
+            (monitor.name.clone(), monitor.kind.name(), sums, spread, seen.text)
+        });
+        Ok(rows.collect())
     }
 
     /// The binding elements that are enabled now; time goes on to the first ones if there are none.

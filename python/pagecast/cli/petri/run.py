@@ -9,7 +9,7 @@ import click
 from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.petri import common
-from pagecast.petri import Run
+from pagecast.petri import Replications, Run
 from pagecast.report.document import Table
 
 __all__ = ["command"]
@@ -35,6 +35,12 @@ _ENDINGS = {
     help=f"At most so many occurrences (without time and limits {_STEPS:,}).",
 )
 @click.option("--log", type=click.IntRange(0), default=0, metavar="N", help="Show the first N occurrences.")
+@click.option(
+    "--replications",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Run so many times, with the next seeds; show means of the monitors with their 95 % intervals.",
+)
 @options.as_json
 def command(
     net: Path,
@@ -43,23 +49,28 @@ def command(
     until: float | None,
     steps: int | None,
     log: int,
+    replications: int | None,
     as_json: bool,
 ) -> None:
-    """Run NET.cpn, and show occurrences and the marking at the end.
+    """Run NET.cpn, and show occurrences, monitors and the marking at the end.
 
-    Of several enabled transitions one is drawn with the seed. The run ends when none is enabled, or at a
-    limit.
+    Of several enabled transitions one is drawn with the seed. The run ends when none is enabled, at a
+    limit, or where a monitor of the net says so.
 
     \b
     Examples:
       pagecast petri run net.cpn
       pagecast petri run net.cpn --set size=64 --until 1000000
       pagecast petri run net.cpn --log 20 --json | jq .occurrences
+      pagecast petri run net.cpn --until 100000 --replications 30
     """
     of = common.loaded(net, values)
     stepper = of.stepper(seed=seed)
     if steps is None and until is None and not stepper.is_timed:
         steps = _STEPS
+    if replications is not None:
+        _show_replications(net, of.replicate(replications, seed=seed, until=until, steps=steps), as_json)
+        return
     run = stepper.run(until=until, steps=steps, log=log)
     if as_json:
         click.echo(json.dumps(_as_dict(net, seed, run), ensure_ascii=False))
@@ -77,6 +88,8 @@ def _as_dict(net: Path, seed: int, run: Run) -> dict[str, Any]:
         "steps": run.steps,
         "transitions": run.transitions.to_dict(),
         "places": run.places.to_dict(),
+        "monitors": run.monitors.to_dict(),
+        "written": run.written,
         "occurrences": run.occurrences.to_dict(),
     }
 
@@ -86,7 +99,8 @@ def _show(net: Path, run: Run, log: int) -> None:
     from pagecast.report.terminal import print_table
 
     console = new_console()
-    for table in (*([_occurrences(run)] if log else []), _transitions(run), _marking(run)):
+    monitors = [_monitors(run)] if len(run.monitors) else []
+    for table in (*([_occurrences(run)] if log else []), _transitions(run), *monitors, _marking(run)):
         print_table(table, console)
     time = f" at time {run.time}" if run.is_timed else ""
     why = _ENDINGS.get(run.ended, run.ended)
@@ -106,6 +120,42 @@ def _transitions(run: Run) -> Table:
     columns = [run.transitions[name] for name in ("transition", "occurrences")]
     rows = [(name, f"{count:,}") for name, count in zip(*columns, strict=True)]
     return Table("Transitions", ("transition", "occurrences"), rows)
+
+
+def _monitors(run: Run) -> Table:
+    names = ("monitor", "kind", "count", "mean", "deviation", "min", "max", "last")
+    rows = [
+        (name, kind, f"{count:,}", *(_number(value) for value in values))
+        for name, kind, count, *values in zip(*(run.monitors[name] for name in names), strict=True)
+    ]
+    return Table("Monitors", names, rows, text_columns=2)
+
+
+def _show_replications(net: Path, found: Replications, as_json: bool) -> None:
+    from pagecast.cli.summary import new_console
+    from pagecast.report.terminal import print_table
+
+    if as_json:
+        tables = {"ends": found.ends.to_dict(), "monitors": found.monitors.to_dict()}
+        click.echo(json.dumps({"schema_version": 1, "net": str(net), **tables}, ensure_ascii=False))
+        return
+    names = ("monitor", "kind", "runs", "mean", "half_width", "min", "max")
+    rows = [
+        (name, kind, f"{runs:,}", *(_number(value) for value in values))
+        for name, kind, runs, *values in zip(*(found.monitors[name] for name in names), strict=True)
+    ]
+    if rows:
+        headings = ("monitor", "kind", "runs", "mean", "95 % ±", "min", "max")
+        print_table(Table("Means over all runs", headings, rows, text_columns=2), new_console())
+    steps, times = found.ends["steps"], found.ends["time"]
+    click.echo(
+        f"{shown(net)}: {counted(found.runs, 'run')}; {min(steps):,} to {max(steps):,} occurrences, "
+        f"ended at time {min(times):g} to {max(times):g}" + ("." if rows else "; the net has no monitors.")
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.6g}"
 
 
 def _marking(run: Run) -> Table:

@@ -1,0 +1,268 @@
+"""Pictures of a net: SVG as CPN Tools draws it, and DOT for Graphviz."""
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Final
+
+__all__ = ["dot", "svg"]
+
+_MARGIN = 60.0
+_LINE = 12.0
+"""Height of a line of text."""
+_APART = 26.0
+"""Distance of the middles of two arcs between the same nodes."""
+_LONGEST = 60
+"""Characters of an inscription that are drawn."""
+_PORTS: Final = {"in": "In", "out": "Out", "in/out": "I/O"}
+_STYLE: Final = """\
+.node { fill: #fff; stroke: #222; stroke-width: 1.4 }
+.tag { fill: #dbe7f5; stroke: #3a6ea5; stroke-width: 0.8 }
+.tagtext { font-size: 8px; fill: #1f4468; text-anchor: middle }
+.tokens { fill: #1a7f37 }
+.count { font-size: 9px; fill: #fff; text-anchor: middle }
+.marking { fill: #e3f4e6; stroke: #1a7f37; stroke-width: 0.8 }
+.arc { fill: none; stroke: #222; stroke-width: 1 }
+.name { text-anchor: middle }
+.colset { font-style: italic }
+.inscription { text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px }
+text { font: 10px sans-serif; fill: #222 }
+.title { font: bold 14px sans-serif }"""
+
+
+def svg(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = None) -> str:
+    """Draw pages one below the other.
+
+    Parameters
+    ----------
+    pages : sequence of mapping
+        As `Net.pages` gives them.
+    marking : mapping of str to str, optional
+        Marking of each place, ``Page'Place``, in CPN ML.
+
+    Returns
+    -------
+    str
+    """
+    drawn, top, width = [], 0.0, 0.0
+    for page in pages:
+        picture = _Page(page, marking or {})
+        left, upper, right, lower = picture.box()
+        drawn.append(
+            f'<g transform="translate({_n(_MARGIN - left)} {_n(top + 34 - upper)})">'
+            f'<text class="title" x="{_n(left)}" y="{_n(upper - 14)}">{escape(page["name"])}</text>'
+            f"{''.join(picture.parts)}</g>"
+        )
+        top += lower - upper + 34 + _MARGIN / 2
+        width = max(width, right - left + 2 * _MARGIN)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(top)}" '
+        f'viewBox="0 0 {_n(width)} {_n(top)}">\n<style>{_STYLE}</style>\n'
+        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto-start-reverse"><path d="M0 0L8 4L0 8z"/></marker>'
+        '<marker id="double" viewBox="0 0 14 8" refX="14" refY="4" markerWidth="12" markerHeight="7" '
+        'orient="auto"><path d="M0 0L7 4L0 8zM6 0L14 4L6 8z"/></marker>'
+        '<marker id="circle" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7">'
+        '<circle cx="4" cy="4" r="3.4" fill="#fff" stroke="#222"/></marker></defs>\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>\n{chr(10).join(drawn)}\n</svg>\n'
+    )
+
+
+def dot(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = None) -> str:
+    """Describe pages for Graphviz, each as a cluster.
+
+    Parameters
+    ----------
+    pages, marking
+        As for `svg`.
+
+    Returns
+    -------
+    str
+    """
+    lines = ["digraph net {", "  rankdir=LR; node [fontsize=10]; edge [fontsize=9];"]
+    for number, page in enumerate(pages):
+        lines.append(f"  subgraph cluster_{number} {{ label={_quoted(page['name'])};")
+        for at, place in enumerate(page["places"]):
+            text = (marking or {}).get(f"{page['name']}'{place['name']}", "")
+            label = "\n".join(filter(None, (place["name"], place["colset"], _short(text))))
+            lines.append(f"    p{number}_{at} [shape=ellipse, label={_quoted(label)}];")
+        for at, transition in enumerate(page["transitions"]):
+            texts = (transition["name"], transition["guard"], transition["delay"])
+            border = ", peripheries=2" if transition["page"] else ""
+            label = "\n".join(_short(text) for text in texts if text)
+            lines.append(f"    t{number}_{at} [shape=box{border}, label={_quoted(label)}];")
+        for arc in page["arcs"]:
+            ends = (f"p{number}_{arc['place']}", f"t{number}_{arc['transition']}")
+            source, target = ends[::-1] if arc["kind"] == "out" else ends
+            more = {
+                "both": ", dir=both",
+                "inhibitor": ", arrowhead=odot",
+                "reset": ", arrowhead=normalnormal",
+            }
+            label = _quoted(_short(arc["inscription"]))
+            lines.append(f"    {source} -> {target} [label={label}{more.get(arc['kind'], '')}];")
+        lines.append("  }")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+class _Page:
+    """A page as parts of a picture; y grows downwards there, and upwards in CPN Tools."""
+
+    def __init__(self, page: Mapping[str, Any], marking: Mapping[str, str]) -> None:
+        self.page = page
+        self.parts: list[str] = []
+        self._points: list[tuple[float, float]] = (
+            [(0.0, 0.0)] if not (page["places"] or page["transitions"]) else []
+        )
+        pairs: dict[tuple[int, int], int] = {}
+        for arc in page["arcs"]:
+            pair = (arc["place"], arc["transition"])
+            pairs[pair] = pairs.get(pair, 0) + 1
+        seen: dict[tuple[int, int], int] = {}
+        for arc in page["arcs"]:
+            pair = (arc["place"], arc["transition"])
+            number = seen[pair] = seen.get(pair, 0) + 1
+            self._arc(arc, _APART * (number - (pairs[pair] + 1) / 2))
+        for transition in page["transitions"]:
+            self._transition(transition)
+        for place in page["places"]:
+            self._place(place, marking.get(f"{page['name']}'{place['name']}", ""))
+
+    def box(self) -> tuple[float, float, float, float]:
+        xs, ys = zip(*self._points, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
+
+    def _reach(self, node: Mapping[str, Any], more: float = 30.0) -> tuple[float, float, float, float]:
+        x, y = node["x"], -node["y"]
+        half = (max(node["width"], 10.0) / 2, max(node["height"], 10.0) / 2)
+        self._points += [(x - half[0] - more, y - half[1] - more), (x + half[0] + more, y + half[1] + more)]
+        return x, y, *half
+
+    def _text(self, x: float, y: float, text: str, kind: str = "") -> None:
+        lines = [_short(line) for line in text.splitlines() if line.strip()]
+        for number, line in enumerate(lines):
+            at = y + _LINE * number
+            self._points += [(x - 3.0 * len(line), at), (x + 6.0 * len(line), at + _LINE)]
+            self.parts.append(f'<text class="{kind}" x="{_n(x)}" y="{_n(at)}">{escape(line)}</text>')
+
+    def _tag(self, x: float, y: float, text: str) -> None:
+        width = max(18.0, 5.0 * len(text) + 6.0)
+        self.parts.append(
+            f'<rect class="tag" x="{_n(x - width / 2)}" y="{_n(y - 6)}" width="{_n(width)}" height="12"/>'
+            f'<text class="tagtext" x="{_n(x)}" y="{_n(y + 3)}">{escape(text)}</text>'
+        )
+
+    def _place(self, place: Mapping[str, Any], marking: str) -> None:
+        x, y, rx, ry = self._reach(place)
+        self.parts.append(f'<ellipse class="node" cx="{_n(x)}" cy="{_n(y)}" rx="{_n(rx)}" ry="{_n(ry)}"/>')
+        self._name(x, y, 2 * rx, place["name"])
+        self._text(x + rx * 0.75, y + ry + 8, place["colset"], "colset")
+        if place["port"]:
+            self._tag(x - rx * 0.8, y + ry, _PORTS[place["port"]])
+        elif place["fusion"]:
+            self._tag(x - rx * 0.8, y + ry, place["fusion"])
+        if marking and marking != "empty":
+            self.parts.append(f'<circle class="tokens" cx="{_n(x + rx)}" cy="{_n(y - ry * 0.55)}" r="7"/>')
+            count = _tokens(marking)
+            self.parts.append(
+                f'<text class="count" x="{_n(x + rx)}" y="{_n(y - ry * 0.55 + 3)}">{count}</text>'
+            )
+            self._text(x + rx + 10, y - ry * 0.55 - 4, "\n".join(marking.split("++")[:3]))
+
+    def _transition(self, transition: Mapping[str, Any]) -> None:
+        x, y, rx, ry = self._reach(transition)
+        for inset in (0.0, 3.0) if transition["page"] else (0.0,):
+            self.parts.append(
+                f'<rect class="node" x="{_n(x - rx + inset)}" y="{_n(y - ry + inset)}" '
+                f'width="{_n(2 * (rx - inset))}" height="{_n(2 * (ry - inset))}"/>'
+            )
+        self._name(x, y, 2 * rx, transition["name"])
+        if transition["page"]:
+            self._tag(x, y + ry, transition["page"])
+        self._text(x - rx, y - ry - 6, transition["guard"])
+        self._text(x + rx + 4, y - ry - 4, transition["delay"])
+        self._text(x + rx + 4, y + ry + 8, transition["priority"])
+        self._text(x - rx, y + ry + 14 + 8 * bool(transition["page"]), transition["code"])
+
+    def _name(self, x: float, y: float, width: float, name: str) -> None:
+        lines = _wrapped(name, max(6, int(width / 5.6)))
+        for number, line in enumerate(lines):
+            at = y + 3.5 + _LINE * (number - (len(lines) - 1) / 2)
+            self.parts.append(f'<text class="name" x="{_n(x)}" y="{_n(at)}">{escape(line)}</text>')
+
+    def _arc(self, arc: Mapping[str, Any], aside: float) -> None:
+        """Draw an arc; one of several between the same nodes goes aside by so much."""
+        place, transition = self.page["places"][arc["place"]], self.page["transitions"][arc["transition"]]
+        bends = [(x, -y) for x, y in arc["bends"]]
+        ends = ((transition["x"], -transition["y"]), (place["x"], -place["y"]))
+        if not bends and aside:
+            (x1, y1), (x2, y2) = ends
+            far = math.hypot(x2 - x1, y2 - y1) or 1.0
+            bends = [((x1 + x2) / 2 + (y2 - y1) / far * aside, (y1 + y2) / 2 - (x2 - x1) / far * aside)]
+        way = [ends[0], *bends, ends[1]]
+        way[0] = _on_box(transition, way[1])
+        way[-1] = _on_ellipse(place, way[-2])
+        if arc["kind"] != "out":
+            way.reverse()
+        heads = {
+            "both": 'marker-start="url(#arrow)" marker-end="url(#arrow)"',
+            "inhibitor": 'marker-end="url(#circle)"',
+            "reset": 'marker-end="url(#double)"',
+        }.get(arc["kind"], 'marker-end="url(#arrow)"')
+        points = " ".join(f"{_n(x)},{_n(y)}" for x, y in way)
+        self.parts.append(f'<polyline class="arc" points="{points}" {heads}/>')
+        self._points += way
+        middle = len(way) // 2
+        (x1, y1), (x2, y2) = (way[middle],) * 2 if len(way) % 2 else way[middle - 1 : middle + 1]
+        at = ((x1 + x2) / 2, (y1 + y2) / 2 - 3)
+        if arc["label"]:
+            at = (arc["label"][0], -arc["label"][1])
+        if arc["kind"] not in ("inhibitor", "reset"):
+            self._text(*at, arc["inscription"], "inscription")
+
+
+def _on_box(node: Mapping[str, Any], towards: tuple[float, float]) -> tuple[float, float]:
+    x, y = node["x"], -node["y"]
+    dx, dy = towards[0] - x, towards[1] - y
+    scale = max(abs(dx) / max(node["width"] / 2, 1e-9), abs(dy) / max(node["height"] / 2, 1e-9), 1e-9)
+    return (x + dx / scale, y + dy / scale) if scale > 1 else (x, y)
+
+
+def _on_ellipse(node: Mapping[str, Any], towards: tuple[float, float]) -> tuple[float, float]:
+    x, y = node["x"], -node["y"]
+    dx, dy = towards[0] - x, towards[1] - y
+    scale = math.hypot(dx / max(node["width"] / 2, 1e-9), dy / max(node["height"] / 2, 1e-9))
+    return (x + dx / scale, y + dy / scale) if scale > 1 else (x, y)
+
+
+def _tokens(marking: str) -> str:
+    """Count the tokens of a marking in CPN ML: the coefficients of its summands."""
+    try:
+        return str(sum(int(part.split("`", 1)[0]) for part in marking.split("++")))
+    except ValueError:  # `++` within a string, or a marking that was cut
+        return "…"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    lines = [""]
+    for word in text.replace("_", "_ ").split():
+        join = "" if not lines[-1] or lines[-1].endswith("_") else " "
+        if lines[-1] and len(lines[-1]) + len(join) + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] += join + word
+    return lines
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

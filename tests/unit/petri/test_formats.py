@@ -1,0 +1,125 @@
+"""PNML in and out, and pictures."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from pagecast.errors import ArgumentError, PetriNetError
+from pagecast.petri import Net, Node, load
+from tests.unit.petri.corpus import NETS, built
+
+
+def tokens():
+    """Three tokens go there in pairs, and come back one by one."""
+    net = Net("round")
+    net.declare("colset UNIT = unit;")
+    left, right = (
+        net.place("Left & <one>", "UNIT", "3`()", at=(0, 0)),
+        net.place("Right", "UNIT", at=(200, 50)),
+    )
+    there, back = net.transition("There", at=(100, 60)), net.transition("Back", at=(100, -60))
+    net.arc(left, there, "2`()")
+    net.arc(there, right, "2`()")
+    net.arc(right, back, "()")
+    net.arc(back, left, "()")
+    net.arc(left, back, "()", both=True)
+    return net
+
+
+def test_a_net_is_the_same_after_pnml(tmp_path):
+    net = tokens()
+    net.save(tmp_path / "net.pnml")
+    again = load(tmp_path / "net.pnml")
+    spaces = [each.state_space() for each in (net, again)]
+    # Left and right: 3 0, 1 2, 2 1, and from there 3 0 again or 0 3, where nothing is enabled.
+    assert (spaces[0].nodes, spaces[0].arcs, len(spaces[0].dead_markings)) == (4, 4, 1)
+    assert spaces[0].to_dict() == spaces[1].to_dict()
+    assert [place["name"] for place in again.pages()[0]["places"]] == ["Left & <one>", "Right"]
+    assert [place["x"] for place in again.pages()[0]["places"]] == [0, 200]
+    assert again.pages()[0]["places"][1]["y"] == 50
+    again.save(tmp_path / "again.cpn")
+    assert load(tmp_path / "again.cpn").state_space().to_dict() == spaces[0].to_dict()
+
+
+PNML = """<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
+<net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="a"><page id="b">
+<place id="p"><initialMarking><text>3</text></initialMarking></place></page>
+<referencePlace id="r" ref="p"/><transition id="t"><name><text>Take</text></name></transition>
+<arc id="x" source="r" target="t"><inscription><text>2</text></inscription></arc></page></net></pnml>"""
+
+
+def test_references_of_other_pages_are_followed(tmp_path):
+    (tmp_path / "net.pnml").write_text(PNML)
+    run = load(tmp_path / "net.pnml").run()
+    assert (run.ended, run.steps, run.marking) == ("dead", 1, {"Page'p": "1`()"})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "this is no XML: no element found"),
+        ("<html/>", "PNML begins with <pnml>, and not with <html>"),
+        ('<!DOCTYPE pnml [<!ENTITY a "a">]><pnml>&a;</pnml>', "a document type is not read; remove it"),
+        ("<pnml/>", "it has 0 nets; a file of one is read"),
+        (PNML.replace("grammar/ptnet", "grammar/symmetricnet"), "place/transition nets are read"),
+        (PNML.replace("<text>3", "<text>three"), "<initialMarking> of `p` is no number: `three`"),
+        (PNML.replace('source="r"', 'source="q"'), "an arc names the node `q`, which is not there"),
+        (PNML.replace('ref="p"', 'ref="r"'), "an arc names the node `r`, which is not there"),
+        (PNML.replace('target="t"', 'target="p"'), "arc `x` joins two nodes of the kind place"),
+        (PNML.replace('id="t"', 'id="p"'), "a <transition> has no id, or that of another node"),
+    ],
+)
+def test_a_file_that_is_no_such_net_is_refused(content, message, tmp_path):
+    path = tmp_path / "net.pnml"
+    path.write_text(content)
+    with pytest.raises(PetriNetError, match=r"net\.pnml: ") as found:
+        load(path)
+    assert message in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("product", "the initial marking of `A` is"),
+        ("ports", "a place/transition net has one page, and this one has 2"),
+    ],
+)
+def test_what_a_place_transition_net_has_not_is_said(name, message, tmp_path):
+    with pytest.raises(PetriNetError) as found:
+        built(name, NETS[name]).save(tmp_path / "net.pnml")
+    assert message in str(found.value)
+    assert not (tmp_path / "net.pnml").exists()
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_every_net_can_be_drawn(name, tmp_path):
+    net = built(name, NETS[name])
+    net.save(tmp_path / "net.svg")
+    net.save(tmp_path / "net.dot")
+    root = ET.parse(tmp_path / "net.svg").getroot()
+    texts = {"".join(of.itertext()) for of in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {page["name"] for page in net.pages()} <= texts
+    arcs = sum(len(page["arcs"]) for page in net.pages())
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == arcs
+    assert (tmp_path / "net.dot").read_text().count(" -> ") == arcs
+
+
+def test_the_marking_is_drawn(tmp_path):
+    tokens().save(tmp_path / "net.svg")
+    text = (tmp_path / "net.svg").read_text()
+    assert '<text class="count"' in text
+    assert "3`()" in text
+    assert "Left &amp; &lt;one&gt;" in text
+
+
+def test_an_arc_that_pnml_has_not_is_said(tmp_path):
+    net = tokens()
+    net.inhibit(Node("Page", "Right", "place"), Node("Page", "There", "transition"))
+    with pytest.raises(PetriNetError, match="between `Right` and `There` is an arc of the kind inhibitor"):
+        net.save(tmp_path / "net.pnml")
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(ArgumentError, match=r"`\.png` is no kind of a net or a picture"):
+        tokens().save(tmp_path / "net.png")
