@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
-__all__ = ["dot", "svg"]
+__all__ = ["MOST_LINES", "dot", "svg", "tokens"]
 
 _MARGIN = 60.0
 _LINE = 12.0
 """Height of a line of text."""
 _APART = 26.0
 """Distance of the middles of two arcs between the same nodes."""
+MOST_LINES = 3
+"""Lines of a marking that are drawn."""
 _LONGEST = 60
 """Characters of an inscription that are drawn."""
 _PORTS: Final = {"in": "In", "out": "Out", "in/out": "I/O"}
@@ -30,27 +32,35 @@ text { font: 10px sans-serif; fill: #222 }
 .title { font: bold 14px sans-serif }"""
 
 
-def svg(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = None) -> str:
-    """Draw pages one below the other.
+Instance = tuple[int, int, list[str], list[str | None]]
+"""An instance of a page: number of the page, number of the instance, and the names of its nodes in a run."""
+
+
+def svg(pages: Sequence[Mapping[str, Any]], instances: Sequence[Instance], marking: Mapping[str, str]) -> str:
+    """Draw every instance of every page, one below the other.
 
     Parameters
     ----------
     pages : sequence of mapping
         As `Net.pages` gives them.
-    marking : mapping of str to str, optional
-        Marking of each place, ``Page'Place``, in CPN ML.
+    instances : sequence of Instance
+    marking : mapping of str to str
+        Marking of each place of a run, in CPN ML.
 
     Returns
     -------
     str
     """
     drawn, top, width = [], 0.0, 0.0
-    for page in pages:
-        picture = _Page(page, marking or {})
+    several = {number for number, instance, *_ in instances if instance > 1}
+    for number, instance, places, transitions in sorted(instances):
+        page = pages[number]
+        picture = _Page(page, places, transitions, marking)
         left, upper, right, lower = picture.box()
+        title = f"{page['name']} {instance}" if number in several else page["name"]
         drawn.append(
             f'<g transform="translate({_n(_MARGIN - left)} {_n(top + 34 - upper)})">'
-            f'<text class="title" x="{_n(left)}" y="{_n(upper - 14)}">{escape(page["name"])}</text>'
+            f'<text class="title" x="{_n(left)}" y="{_n(upper - 14)}">{escape(title)}</text>'
             f"{''.join(picture.parts)}</g>"
         )
         top += lower - upper + 34 + _MARGIN / 2
@@ -68,12 +78,12 @@ def svg(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = 
     )
 
 
-def dot(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = None) -> str:
-    """Describe pages for Graphviz, each as a cluster.
+def dot(pages: Sequence[Mapping[str, Any]], instances: Sequence[Instance], marking: Mapping[str, str]) -> str:
+    """Describe every instance of every page for Graphviz, each as a cluster.
 
     Parameters
     ----------
-    pages, marking
+    pages, instances, marking
         As for `svg`.
 
     Returns
@@ -81,10 +91,11 @@ def dot(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = 
     str
     """
     lines = ["digraph net {", "  rankdir=LR; node [fontsize=10]; edge [fontsize=9];"]
-    for number, page in enumerate(pages):
+    for number, (which, _, places, _) in enumerate(sorted(instances)):
+        page = pages[which]
         lines.append(f"  subgraph cluster_{number} {{ label={_quoted(page['name'])};")
         for at, place in enumerate(page["places"]):
-            text = (marking or {}).get(f"{page['name']}'{place['name']}", "")
+            text = marking[places[at]]
             label = "\n".join(filter(None, (place["name"], place["colset"], _short(text))))
             lines.append(f"    p{number}_{at} [shape=ellipse, label={_quoted(label)}];")
         for at, transition in enumerate(page["transitions"]):
@@ -109,7 +120,13 @@ def dot(pages: Sequence[Mapping[str, Any]], marking: Mapping[str, str] | None = 
 class _Page:
     """A page as parts of a picture; y grows downwards there, and upwards in CPN Tools."""
 
-    def __init__(self, page: Mapping[str, Any], marking: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        page: Mapping[str, Any],
+        places: Sequence[str],
+        transitions: Sequence[str | None],
+        marking: Mapping[str, str],
+    ) -> None:
         self.page = page
         self.parts: list[str] = []
         self._points: list[tuple[float, float]] = (
@@ -124,10 +141,10 @@ class _Page:
             pair = (arc["place"], arc["transition"])
             number = seen[pair] = seen.get(pair, 0) + 1
             self._arc(arc, _APART * (number - (pairs[pair] + 1) / 2))
-        for transition in page["transitions"]:
-            self._transition(transition)
-        for place in page["places"]:
-            self._place(place, marking.get(f"{page['name']}'{place['name']}", ""))
+        for transition, name in zip(page["transitions"], transitions, strict=True):
+            self._transition(transition, name or "")
+        for place, name in zip(page["places"], places, strict=True):
+            self._place(place, name, marking[name])
 
     def box(self) -> tuple[float, float, float, float]:
         xs, ys = zip(*self._points, strict=True)
@@ -153,7 +170,7 @@ class _Page:
             f'<text class="tagtext" x="{_n(x)}" y="{_n(y + 3)}">{escape(text)}</text>'
         )
 
-    def _place(self, place: Mapping[str, Any], marking: str) -> None:
+    def _place(self, place: Mapping[str, Any], name: str, marking: str) -> None:
         x, y, rx, ry = self._reach(place)
         self.parts.append(f'<ellipse class="node" cx="{_n(x)}" cy="{_n(y)}" rx="{_n(rx)}" ry="{_n(ry)}"/>')
         self._name(x, y, 2 * rx, place["name"])
@@ -162,20 +179,23 @@ class _Page:
             self._tag(x - rx * 0.8, y + ry, _PORTS[place["port"]])
         elif place["fusion"]:
             self._tag(x - rx * 0.8, y + ry, place["fusion"])
+        at = f'data-place="{escape(name)}" data-x="{_n(x + rx)}" data-y="{_n(y - ry * 0.55)}"'
+        self.parts.append(f"<g {at}>")
         if marking and marking != "empty":
             self.parts.append(f'<circle class="tokens" cx="{_n(x + rx)}" cy="{_n(y - ry * 0.55)}" r="7"/>')
-            count = _tokens(marking)
+            count = tokens(marking)
             self.parts.append(
                 f'<text class="count" x="{_n(x + rx)}" y="{_n(y - ry * 0.55 + 3)}">{count}</text>'
             )
-            self._text(x + rx + 10, y - ry * 0.55 - 4, "\n".join(marking.split("++")[:3]))
+            self._text(x + rx + 10, y - ry * 0.55 - 4, "\n".join(marking.split("++")[:MOST_LINES]))
+        self.parts.append("</g>")
 
-    def _transition(self, transition: Mapping[str, Any]) -> None:
+    def _transition(self, transition: Mapping[str, Any], name: str) -> None:
         x, y, rx, ry = self._reach(transition)
         for inset in (0.0, 3.0) if transition["page"] else (0.0,):
             self.parts.append(
-                f'<rect class="node" x="{_n(x - rx + inset)}" y="{_n(y - ry + inset)}" '
-                f'width="{_n(2 * (rx - inset))}" height="{_n(2 * (ry - inset))}"/>'
+                f'<rect class="node" data-transition="{escape(name)}" x="{_n(x - rx + inset)}" '
+                f'y="{_n(y - ry + inset)}" width="{_n(2 * (rx - inset))}" height="{_n(2 * (ry - inset))}"/>'
             )
         self._name(x, y, 2 * rx, transition["name"])
         if transition["page"]:
@@ -236,8 +256,18 @@ def _on_ellipse(node: Mapping[str, Any], towards: tuple[float, float]) -> tuple[
     return (x + dx / scale, y + dy / scale) if scale > 1 else (x, y)
 
 
-def _tokens(marking: str) -> str:
-    """Count the tokens of a marking in CPN ML: the coefficients of its summands."""
+def tokens(marking: str) -> str:
+    """Count the tokens of a marking in CPN ML, for a picture.
+
+    Parameters
+    ----------
+    marking : str
+
+    Returns
+    -------
+    str
+        The sum of the coefficients; "…" where it cannot be told.
+    """
     try:
         return str(sum(int(part.split("`", 1)[0]) for part in marking.split("++")))
     except ValueError:  # `++` within a string, or a marking that was cut

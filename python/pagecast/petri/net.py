@@ -8,7 +8,7 @@ from typing import Any
 from pagecast._core import PetriNet
 from pagecast.arguments import shown, written
 from pagecast.errors import ArgumentError, PetriNetError
-from pagecast.petri import drawing, pnml
+from pagecast.petri import animation, drawing, pnml
 from pagecast.petri.build import Drawing, Node
 from pagecast.petri.replications import Replications, replicated
 from pagecast.petri.run import Run, Stepper
@@ -265,16 +265,44 @@ class Net:
         """
         Path(path).write_text(self._written(Path(path).suffix), encoding="utf-8")
 
+    def animate(
+        self, path: str | os.PathLike[str], *, steps: int = 200, seed: int = 0, until: float | None = None
+    ) -> Run:
+        """Run the net, and write its first occurrences as a page that a browser plays.
+
+        Parameters
+        ----------
+        path : path-like
+            Name of the HTML page.
+        steps : int
+            So many occurrences.
+        seed : int
+        until : float, optional
+            No occurrence after this model time.
+
+        Returns
+        -------
+        Run
+
+        Raises
+        ------
+        PetriNetError, SimulationError
+            As for `run`.
+        """
+        picture = drawing.svg(self.pages(), self._made().instances(), self.stepper().now().marking)
+        page, run = animation.page(self.name, picture, self.stepper(seed=seed), steps, until)
+        Path(path).write_text(page, encoding="utf-8")
+        return run
+
     def _written(self, suffix: str) -> str:
         match suffix:
             case ".cpn":
                 return self._made().write()
             case ".pnml":
                 return pnml.text(self)
-            case ".svg":
-                return drawing.svg(self.pages(), self.stepper().now().marking)
-            case ".dot":
-                return drawing.dot(self.pages(), self.stepper().now().marking)
+            case ".svg" | ".dot":
+                draw = drawing.svg if suffix == ".svg" else drawing.dot
+                return draw(self.pages(), self._made().instances(), self.stepper().now().marking)
         raise ArgumentError(f"`{suffix}` is no kind of a net or a picture; use .cpn, .pnml, .svg or .dot")
 
     def run(
@@ -355,13 +383,10 @@ class Net:
         PetriNetError, SimulationError
             As for `run`.
         """
-        made = self._made()
-
-        def one(number: int) -> Run:
-            stepper = Stepper(made.simulator(seed + number))
-            return stepper.run(until=until, steps=steps, steps_at_one_time=steps_at_one_time)
-
-        return replicated(runs, one)
+        if runs < 1:
+            raise ArgumentError(f"runs={runs} is less than 1")
+        begin = (self.stepper(seed=seed + number) for number in range(runs))
+        return replicated(list(begin), until=until, steps=steps, steps_at_one_time=steps_at_one_time)
 
     def state_space(self, *, max_nodes: int = 100_000) -> StateSpace:
         """Explore every marking that can be reached, up to so many.

@@ -3,12 +3,12 @@
 import math
 import os
 import statistics
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from pagecast.errors import ArgumentError
-from pagecast.petri.run import Run
+from pagecast.petri.run import Run, Stepper
 from pagecast.result import Columns
 
 __all__ = ["Replications", "replicated"]
@@ -19,6 +19,9 @@ _STUDENT = (
     *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
 )
 """97.5 % quantiles of Student's t for 1 to 30 degrees of freedom."""
+
+_STRETCH = 2_000_000
+"""Occurrences between two looks whether to go on."""
 
 
 @dataclass(frozen=True)
@@ -54,25 +57,39 @@ class Replications:
         )
 
 
-def replicated(runs: int, one: Callable[[int], Run]) -> Replications:
-    """Run a net several times, on all processors.
+def replicated(
+    steppers: Sequence[Stepper], *, until: float | None, steps: int | None, steps_at_one_time: int | None
+) -> Replications:
+    """Run nets to their ends, on all processors. Ctrl-C ends them all soon.
 
     Parameters
     ----------
-    runs : int
-    one : callable
-        Gives the run of a number.
+    steppers : sequence of Stepper
+        At least one.
+    until, steps, steps_at_one_time
+        As for `Stepper.run`.
 
     Returns
     -------
     Replications
     """
-    if runs < 1:
-        raise ArgumentError(f"runs={runs} is less than 1")
-    with ThreadPoolExecutor(
-        os.process_cpu_count() if hasattr(os, "process_cpu_count") else os.cpu_count()
-    ) as pool:
-        return Replications(tuple(pool.map(one, range(runs))))
+    stops = threading.Event()
+
+    def one(stepper: Stepper) -> Run:
+        done = 0
+        while True:
+            done = done + _STRETCH if steps is None else min(done + _STRETCH, steps)
+            run = stepper.run(until=until, steps=done, steps_at_one_time=steps_at_one_time)
+            if run.ended != "steps" or done == steps or stops.is_set():
+                return run
+
+    with ThreadPoolExecutor(min(len(steppers), os.cpu_count() or 1)) as pool:
+        try:
+            return Replications(tuple(pool.map(one, steppers)))
+        except BaseException:
+            stops.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _row(

@@ -142,7 +142,8 @@ impl<N: Network> Engine<'_, N> {
     }
 
     /// The result at `end`, when the processes of other hosts have ended too: until then the flusher goes on.
-    pub(super) fn finish(mut self, end: Nanos) -> Result<SimulationResult, SimulationError> {
+    #[inline(never)]
+    pub(super) fn finish(mut self: Box<Self>, end: Nanos) -> Result<SimulationResult, SimulationError> {
         while self.now < end {
             self.settle()?;
             match self.next_event() {
@@ -155,7 +156,7 @@ impl<N: Network> Engine<'_, N> {
         self.record_blocks();
         self.record_cgroups();
         let payloads = self.payload_rows();
-        let Self { mut disks, links, segments, net, network, now, rpcs, rpc_use, .. } = self;
+        let Self { mut disks, links, segments, net, network, now, rpcs, rpc_use, .. } = *self;
         let done = |flow| network.progress(now, flow).done as u64;
         let used = disks.end_all(now, done);
         let links = links.rows(now, &net, segments.as_ref(), done);

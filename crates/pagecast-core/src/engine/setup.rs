@@ -127,13 +127,15 @@ fn paths(read_and_copy: Route, routes: ReadWrite, network: &mut impl Network) ->
 }
 
 impl<'a, N: Network> Engine<'a, N> {
-    /// A run of a scenario that may be a group of a larger one of `hosts_in_all` hosts.
+    /// A run of a scenario that may be a group of a larger one of `hosts_in_all` hosts. It is boxed, and made in a frame of its own: programs
+    /// simulate scenarios within scenarios, and each level keeps its frames.
+    #[inline(never)]
     pub(super) fn new(
         scenario: &'a Scenario,
         model: &str,
         settings: &Settings,
         hosts_in_all: usize,
-    ) -> Result<Self, SimulationError> {
+    ) -> Result<Box<Self>, SimulationError> {
         let mut network = N::default();
         let options = scenario.options_of(model, &settings.options);
         let options = Options { origin: &scenario.origin, model, values: &options };
@@ -169,7 +171,7 @@ impl<'a, N: Network> Engine<'a, N> {
         }
         let mut processes = Running::all(scenario);
         let names = scenario.processes.iter().map(|process| process.name.clone()).collect();
-        Ok(Self {
+        Ok(Box::new(Self {
             scenario,
             model: model.to_owned(),
             seed: settings.seed,
@@ -215,7 +217,7 @@ impl<'a, N: Network> Engine<'a, N> {
             ended: Vec::new(),
             completions_left: 0,
             changed: Vec::new(),
-        })
+        }))
     }
 
     /// Tells each host's policy which process is in which memory cgroup, and which priority its requests have.

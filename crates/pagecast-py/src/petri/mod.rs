@@ -8,8 +8,8 @@ mod values;
 pub use simulator::PetriSimulator;
 pub use space::PetriSpace;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use pagecast_petri::cpn::Document;
 use pagecast_petri::model::{self, Model};
@@ -23,7 +23,12 @@ use crate::errors;
 #[pyclass(module = "pagecast._core", frozen)]
 pub struct PetriNet {
     document: Document,
+    /// Compiled when it is first asked for.
+    model: OnceLock<Arc<Model>>,
 }
+
+/// An instance of a page: numbers of page and instance, names of places and transitions.
+type Instance = (usize, usize, Vec<String>, Vec<Option<String>>);
 
 /// Does work without the interpreter lock on a large stack; the work is told when Ctrl-C was pressed.
 fn on_large_stack<T: Send>(
@@ -51,8 +56,16 @@ fn on_large_stack<T: Send>(
 }
 
 impl PetriNet {
+    fn of(document: Document) -> Self {
+        Self { document, model: OnceLock::new() }
+    }
+
     fn compiled(&self, py: Python<'_>) -> PyResult<Arc<Model>> {
-        on_large_stack(py, |_| model::compile(&self.document.net).map(Arc::new))
+        if let Some(model) = self.model.get() {
+            return Ok(model.clone());
+        }
+        let model = on_large_stack(py, |_| model::compile(&self.document.net).map(Arc::new))?;
+        Ok(self.model.get_or_init(|| model).clone())
     }
 }
 
@@ -77,7 +90,7 @@ impl PetriNet {
     #[staticmethod]
     fn read(py: Python<'_>, name: &str, content: &[u8]) -> PyResult<Self> {
         let document = on_large_stack(py, |_| Document::read(name, content))?;
-        Ok(Self { document })
+        Ok(Self::of(document))
     }
 
     /// Builds a net from its declarations and pages.
@@ -99,7 +112,7 @@ impl PetriNet {
         monitors: Vec<description::Monitor>,
     ) -> PyResult<Self> {
         let net = description::net(name, declarations, pages, monitors)?;
-        Ok(Self { document: Document::of(net) })
+        Ok(Self::of(Document::of(net)))
     }
 
     /// The net as a file of CPN Tools, in UTF-8.
@@ -140,7 +153,7 @@ impl PetriNet {
         for (name, text) in values {
             document.set_value(&name, &text).map_err(|error| errors::petri(&error))?;
         }
-        Ok(Self { document })
+        Ok(Self::of(document))
     }
 
     /// The pages with all that is drawn on them.
@@ -166,6 +179,29 @@ impl PetriNet {
     fn check(&self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
         let model = self.compiled(py)?;
         Ok((model.places.len(), model.transitions.len(), model.flat.drawn.len()))
+    }
+
+    /// The instances of the pages, as a run names their nodes.
+    ///
+    /// Returns
+    /// -------
+    /// list of tuple of int, int, list of str and list of str or None
+    ///     Number of the page, number of the instance from 1, the place of the run that each place is (ports and members of
+    ///     fusion sets are the same), and the transition; None for one that a page stands for.
+    ///
+    /// Raises
+    /// ------
+    /// PetriNetError
+    ///     The net cannot be compiled.
+    fn instances(&self, py: Python<'_>) -> PyResult<Vec<Instance>> {
+        let model = self.compiled(py)?;
+        let instances = model.flat.drawn.iter().map(|drawn| {
+            let places = drawn.places.iter().map(|&at| model.places[at].name.clone());
+            let transitions =
+                drawn.transitions.iter().map(|at| at.map(|at| model.transitions[at].name.clone()));
+            (drawn.page, drawn.instance, places.collect(), transitions.collect())
+        });
+        Ok(instances.collect())
     }
 
     /// A run in the initial marking.

@@ -16,6 +16,8 @@ __all__ = ["command"]
 
 _STEPS = 1_000_000
 """Occurrences after which a net without time ends, unless another number is given."""
+_ANIMATED = 200
+"""Occurrences in a page, unless another number is given."""
 _ENDINGS = {
     "dead": "no transition is enabled any more",
     "time": "the time of --until is reached",
@@ -36,6 +38,12 @@ _ENDINGS = {
 )
 @click.option("--log", type=click.IntRange(0), default=0, metavar="N", help="Show the first N occurrences.")
 @click.option(
+    "--html",
+    type=options.FileName(),
+    metavar="OUT",
+    help="Write the first occurrences (--steps, or 200) as a page that a browser plays.",
+)
+@click.option(
     "--replications",
     type=click.IntRange(1),
     metavar="N",
@@ -49,6 +57,7 @@ def command(
     until: float | None,
     steps: int | None,
     log: int,
+    html: Path | None,
     replications: int | None,
     as_json: bool,
 ) -> None:
@@ -63,8 +72,13 @@ def command(
       pagecast petri run net.cpn --set size=64 --until 1000000
       pagecast petri run net.cpn --log 20 --json | jq .occurrences
       pagecast petri run net.cpn --until 100000 --replications 30
+      pagecast petri run net.cpn --steps 50 --html run.html
     """
     of = common.loaded(net, values)
+    if html is not None:
+        run = of.animate(html, steps=_ANIMATED if steps is None else steps, seed=seed, until=until)
+        click.echo(f"{shown(html)} has {counted(range(run.steps), 'occurrence')}; open it in a browser.")
+        return
     stepper = of.stepper(seed=seed)
     if steps is None and until is None and not stepper.is_timed:
         steps = _STEPS
