@@ -1,4 +1,4 @@
-"""The figures of the study, one for each experiment; no global style is touched."""
+"""The figures of the study, one for each experiment but `starts`; no global style is touched."""
 
 from collections.abc import Callable, Iterable, Mapping
 from statistics import mean
@@ -8,7 +8,16 @@ import numpy as np
 
 from pagecast.plot.panels import grid, style, with_legend
 from pagecast.plot.style import BLUE, GREY, VERMILION
-from pagecast.studies.pvfs.plan import GIB, MEMORY_KIB, Curve, Forecasts, as_curves
+from pagecast.studies.pvfs.plan import (
+    CLIENTS_FILE_KIB,
+    GIB,
+    LONG_FILE_KIB,
+    MEMORY_KIB,
+    Curve,
+    Forecasts,
+    as_curves,
+    by_clients,
+)
 from pagecast.studies.pvfs.results import size
 from pagecast.studies.pvfs.scenarios import CONSTANT
 from pagecast.studies.pvfs.shapes import AXES, BARS, WAYS
@@ -28,29 +37,34 @@ OF_CLIENTS: Final = (BLUE, VERMILION)
 
 def draw_clients(forecasts: Forecasts) -> "Figure":
     """Draw throughput over the block by clients; below, two figures of the dissertation on their own axes."""
-    curves = as_curves(forecasts, line=lambda point: point.clients, at=lambda point: point.block_kib)
+    short, long = (by_clients(forecasts, file_kib=file) for file in (CLIENTS_FILE_KIB, LONG_FILE_KIB))
+    looks = dict(zip(short, _looks(len(short)), strict=True))
     with style():
         figure, panels = grid(2, 2, size=(9, 6.6))
-        for ax, way in zip(panels, WAYS, strict=False):
-            looks = _looks(len(curves))
-            for (clients, curve), look in zip(curves.items(), looks, strict=True):
-                _line(ax, curve, way, label=_clients(clients), **look)
-            _blocks_axis(ax, curves.values())
+        for ax, way in zip(panels[:2], WAYS, strict=True):
+            for clients, look in looks.items():
+                _line(ax, short[clients], way, label=_clients(clients), **look)
+                _line(ax, long[clients], way, linestyle="--", **look)
+            _blocks_axis(ax, short.values())
             ax.set_ylabel(f"{way}s of each client (MiB/s)")
             ax.set_ylim(bottom=0)
-        of_way = {way: (name, clients, end) for name, (way, clients, end) in AXES.items()}
-        for ax, way in zip(panels[2:], WAYS, strict=True):
-            name, clients, end = of_way[way]
-            rates = np.array([mean(rates[way]) for rates in curves[clients].values()])
-            look = _looks(len(curves))[clients - 1]
-            ax.errorbar(
-                list(curves[clients]), rates, BARS * rates, capsize=3, label=_clients(clients), **look
-            )
-            _blocks_axis(ax, curves.values())
-            ax.set_title(f"The axes of Figure {name}")
-            ax.set_ylabel(f"{way}s of each client (KB/s)")
-            ax.set_ylim(0, end)
+        for ax, name in zip(panels[2:], ("67", "66"), strict=True):
+            clients = AXES[name][1]
+            _on_axes(ax, name, short[clients], fmt="-", **looks[clients])
+            _on_axes(ax, name, long[clients], fmt="--", **looks[clients])
+            _blocks_axis(ax, short.values())
         return with_legend(figure, panels[:2], columns=4)
+
+
+def _on_axes(ax: "Axes", name: str, curve: Curve, **look: Any) -> None:
+    """Draw a curve with the bars of the dissertation's figure, on its axis of KB/s."""
+    way, clients, end = AXES[name]
+    rates = np.array([mean(rates[way]) for rates in curve.values()])
+    ax.errorbar(list(curve), rates, BARS * rates, capsize=3, **look)
+    ax.set_title(f"{_clients(clients)}, on the axes of Figure {name}")
+    ax.set_ylabel(f"{way}s of each client (KB/s)")
+    ax.set_ylim(0, end)
+    ax.yaxis.set_major_formatter("{x:,.0f}")
 
 
 def draw_buffer(forecasts: Forecasts) -> "Figure":
@@ -87,7 +101,7 @@ def draw_files(forecasts: Forecasts) -> "Figure":
         figure, panels = grid(1, 2, size=(9, 3.9))
         for ax, way, name in zip(panels, WAYS, ("17", "18"), strict=True):
             for (file, curve), look in zip(curves.items(), _looks(len(curves)), strict=True):
-                _line(ax, curve, way, label=size(file), **look)
+                _line(ax, curve, way, label=f"file of {size(file)}", **look)
             _blocks_axis(ax, curves.values())
             ax.set_title(f"Figure {name}: {way}s")
             ax.set_ylabel(f"{way}s of one client (MiB/s)")
@@ -118,8 +132,9 @@ DRAWN: Final[Mapping[str, tuple[str, "Callable[[Forecasts], Figure]", str]]] = {
     "clients": (
         "Clients",
         draw_clients,
-        "Forecast by kernel: throughput of each client over the block (Figures 55 to 70). Below, the clients "
-        "of Figures 67 and 66 on their axes, with bars of 20 % as the dissertation draws them.",
+        "Forecast by kernel: throughput of each client over the block (Figures 55 to 70), files of 64 MiB; "
+        "dashed: of 512 MiB. Below, the clients of Figures 67 and 66 on their axes, with bars of 20 % as the "
+        "dissertation draws them.",
     ),
     "buffer": (
         "Receive buffers",

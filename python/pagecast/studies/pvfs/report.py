@@ -44,6 +44,8 @@ def build(outcome: PvfsOutcome) -> Report:
 
 
 def _drawn(experiment: str, forecasts: Forecasts) -> list[Figure]:
+    if experiment not in DRAWN:
+        return []
     title, draw, caption = DRAWN[experiment]
     return drawn(title, lambda: draw(forecasts), caption, name=f"figure-{experiment}")
 

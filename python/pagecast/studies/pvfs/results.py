@@ -7,8 +7,17 @@ from typing import Final, TypeVar
 from pagecast.comparison.shapes import shapes_table
 from pagecast.report.document import Table
 from pagecast.studies.pvfs.outcome import PvfsOutcome
-from pagecast.studies.pvfs.plan import GIB, MIB, Curve, Forecasts, as_curves
-from pagecast.studies.pvfs.shapes import WAYS
+from pagecast.studies.pvfs.plan import (
+    CLIENTS_FILE_KIB,
+    GIB,
+    LONG_FILE_KIB,
+    MIB,
+    Curve,
+    Forecasts,
+    as_curves,
+    by_clients,
+)
+from pagecast.studies.pvfs.shapes import WAYS, over_draws
 
 __all__ = ["size", "tables"]
 
@@ -23,8 +32,13 @@ def tables(outcome: PvfsOutcome) -> Iterator[Table]:
 
 
 def _clients(forecasts: Forecasts) -> Iterator[Table]:
-    curves = as_curves(forecasts, line=lambda point: (str(point.clients),), at=lambda point: point.block_kib)
-    yield from _by_block("each client in KiB/s, by clients and block in KiB (means)", ("clients",), curves)
+    curves = {
+        (str(clients), size(file)): curve
+        for file in (CLIENTS_FILE_KIB, LONG_FILE_KIB)
+        for clients, curve in by_clients(forecasts, file_kib=file).items()
+    }
+    what = "each client in KiB/s, by clients, file and block in KiB (means)"
+    yield from _by_block(what, ("clients", "file"), curves)
 
 
 def _buffer(forecasts: Forecasts) -> Iterator[Table]:
@@ -35,6 +49,18 @@ def _buffer(forecasts: Forecasts) -> Iterator[Table]:
         "each client in KiB/s, by clients, time to pass a request and block in KiB (means)",
         ("clients", "search"),
         curves,
+    )
+
+
+def _starts(forecasts: Forecasts) -> Iterator[Table]:
+    yield Table(
+        title="Throughput of each client in KiB/s, blocks of 64 KiB, clients do not begin together (draws)",
+        columns=("clients", *(f"{way}s, {what}" for way in WAYS for what in ("mean", "least", "most"))),
+        rows=[
+            (str(clients), *(f"{of(rates[way]):,.0f}" for way in WAYS for of in (mean, min, max)))
+            for clients, rates in over_draws(forecasts).items()
+        ],
+        text_columns=1,
     )
 
 
@@ -60,7 +86,7 @@ def _memory(forecasts: Forecasts) -> Iterator[Table]:
     )
 
 
-_OF: Final = {"clients": _clients, "buffer": _buffer, "files": _files, "memory": _memory}
+_OF: Final = {"clients": _clients, "buffer": _buffer, "starts": _starts, "files": _files, "memory": _memory}
 """The tables of each experiment."""
 
 

@@ -9,10 +9,33 @@ from statistics import mean
 from typing import Final
 
 from pagecast.comparison.shapes import Shape
-from pagecast.studies.pvfs.plan import MEMORY_KIB, MIB, Curve, Curves, Forecasts, as_curves
+from pagecast.studies.pvfs.plan import (
+    CLIENTS_FILE_KIB,
+    LONG_FILE_KIB,
+    MEMORY_KIB,
+    MIB,
+    Curve,
+    Curves,
+    Forecasts,
+    Rates,
+    as_curves,
+    by_clients,
+)
 from pagecast.studies.pvfs.scenarios import CONSTANT, SERVERS
 
-__all__ = ["AXES", "BARS", "WAYS", "judge", "judge_buffer", "judge_clients", "judge_files", "judge_memory"]
+__all__ = [
+    "AXES",
+    "BARS",
+    "WAYS",
+    "judge",
+    "judge_buffer",
+    "judge_clients",
+    "judge_files",
+    "judge_long",
+    "judge_memory",
+    "judge_starts",
+    "over_draws",
+]
 
 WAYS: Final = ("read", "write")
 
@@ -39,10 +62,13 @@ def judge(found: Mapping[str, Forecasts]) -> tuple[Shape, ...]:
     """Judge the forecasts of the experiments that were asked for."""
     shapes: list[Shape] = []
     if points := found.get("clients"):
-        shapes += judge_clients(as_curves(points, line=lambda p: p.clients, at=lambda p: p.block_kib))
+        short, long = (by_clients(points, file_kib=file) for file in (CLIENTS_FILE_KIB, LONG_FILE_KIB))
+        shapes += [*judge_clients(short), *judge_long(short, long)]
     if points := found.get("buffer"):
         lines = as_curves(points, line=lambda p: (p.clients, p.search), at=lambda p: p.block_kib)
         shapes += judge_buffer(lines)
+    if points := found.get("starts"):
+        shapes += judge_starts(over_draws(points))
     if points := found.get("files"):
         shapes += judge_files(as_curves(points, line=lambda p: p.file_kib, at=lambda p: p.block_kib))
     if points := found.get("memory"):
@@ -73,17 +99,32 @@ def judge_clients(curves: Curves) -> Iterator[Shape]:
             f"{100 * min(parts):.0f} to {100 * max(parts):.0f} % of the fastest",
             max(parts) < 0.5,
         )
-    for figure, (way, clients, axis) in AXES.items():
-        if clients in curves:
-            fastest = _fastest(curves[clients], way)
-            yield Shape(
-                f"{way}s of {clients} clients stay below the end of the axis, {axis:,} KB/s",
-                figure,
-                f"{fastest:,.0f} KiB/s at most",
-                fastest <= axis,
-            )
     for way in WAYS:
         yield from _beyond_servers(curves, way)
+
+
+def judge_long(short: Curves, long: Curves) -> Iterator[Shape]:
+    """Judge the files of 512 MiB, beside those of 64 MiB: curves over blocks by the number of clients."""
+    for figure, (way, clients, axis) in AXES.items():
+        fastest = max(_fastest(curves[clients], way) for curves in (short, long))
+        yield Shape(
+            f"{way}s of {clients} clients stay below the end of the axis, {axis:,} KB/s",
+            figure,
+            f"{fastest:,.0f} KiB/s at most",
+            fastest <= axis,
+        )
+    for way in WAYS:
+        apart, clients = max(
+            (abs(_mean(curve, block, way) / _mean(short[clients], block, way) - 1), clients)
+            for clients, curve in long.items()
+            for block in curve
+        )
+        yield Shape(
+            f"{way}s of files of 64 and 512 MiB have the same level, within 20 %, for any number of clients",
+            "17" if way == "read" else "18",
+            f"{100 * apart:.1f} % apart at most, {clients} clients",
+            apart <= BARS,
+        )
 
 
 def _beyond_servers(curves: Curves, way: str) -> Iterator[Shape]:
@@ -138,6 +179,29 @@ def judge_buffer(lines: Mapping[tuple[int, str], Curve]) -> Iterator[Shape]:
             f"8 KiB lose {100 * min(small):.1f} to {100 * max(small):.1f} %, "
             f"2 MiB {100 * max(0.0, *large):.1f} % at most",
             all(one > TIMES * max(0.0, other) for one, other in zip(small, large, strict=True)),
+        )
+
+
+def over_draws(forecasts: Forecasts) -> dict[int, dict[str, list[float]]]:
+    """Give the mean rates of the clients in each draw, by the number of clients."""
+    found: dict[int, dict[str, list[float]]] = {}
+    for point, rates in forecasts.items():
+        for way in WAYS:
+            found.setdefault(point.clients, {}).setdefault(way, []).append(mean(rates[way]))
+    return found
+
+
+def judge_starts(found: Mapping[int, Rates]) -> Iterator[Shape]:
+    """Judge the rates of clients that do not begin together, in each draw, by the number of clients."""
+    for way in WAYS:
+        rates = [mean(one[way]) for one in found.values()]
+        gain = max(after / before for before, after in pairwise(rates))
+        yield Shape(
+            f"{way}s get less for each with every client beyond the servers, if they do not begin together: "
+            f"64 KiB, mean of {len(found[min(found)][way])} draws (our expectation)",
+            "",
+            f"{100 * gain:.0f} % of one client fewer at most",
+            gain < 1,
         )
 
 

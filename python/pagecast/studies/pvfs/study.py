@@ -28,7 +28,7 @@ def _forecast(asked: Asked) -> PvfsOutcome:
     steps = [(experiment, point) for experiment in asked.experiments for point in PLAN[experiment]]
     for experiment, point in asked.steps(steps, lambda step: str(step[1])):
         result = asked.simulate(
-            scenarios.case(point.clients, point.file_kib, point.block_kib),
+            scenarios.case(point.clients, point.file_kib, point.block_kib, point.draw),
             clients=point.clients,
             model=model,
             machine=machine,
