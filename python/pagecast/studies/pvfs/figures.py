@@ -31,6 +31,9 @@ __all__ = ["DRAWN"]
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "h")
 """A marker for each curve, so that a print in grey can be read as well."""
 
+HOLLOW: Final[dict[str, Any]] = {"linestyle": "none", "markerfacecolor": "white", "markersize": 6}
+"""What points of the longer files look like."""
+
 OF_CLIENTS: Final = (BLUE, VERMILION)
 """One client, and eight."""
 
@@ -44,16 +47,17 @@ def draw_clients(forecasts: Forecasts) -> "Figure":
         for ax, way in zip(panels[:2], WAYS, strict=True):
             for clients, look in looks.items():
                 _line(ax, short[clients], way, label=_clients(clients), **look)
-                _line(ax, long[clients], way, linestyle="--", **look)
+                _line(ax, long[clients], way, **look | HOLLOW)
+            ax.plot([], [], color=GREY, marker=MARKERS[0], label="files of 512 MiB", **HOLLOW)
             _blocks_axis(ax, short.values())
             ax.set_ylabel(f"{way}s of each client (MiB/s)")
             ax.set_ylim(bottom=0)
         for ax, name in zip(panels[2:], ("67", "66"), strict=True):
             clients = AXES[name][1]
-            _on_axes(ax, name, short[clients], fmt="-", **looks[clients])
-            _on_axes(ax, name, long[clients], fmt="--", **looks[clients])
+            _on_axes(ax, name, short[clients], **looks[clients])
+            _on_axes(ax, name, long[clients], **looks[clients] | HOLLOW)
             _blocks_axis(ax, short.values())
-        return with_legend(figure, panels[:2], columns=4)
+        return with_legend(figure, panels[:2], columns=5)
 
 
 def _on_axes(ax: "Axes", name: str, curve: Curve, **look: Any) -> None:
@@ -116,12 +120,13 @@ def draw_memory(forecasts: Forecasts) -> "Figure":
     )
     with style():
         figure, panels = grid(1, 2, size=(9, 3.5))
-        for ax, way in zip(panels, WAYS, strict=True):
+        for ax, way, name in zip(panels, WAYS, ("17", "18"), strict=True):
             for (clients, curve), colour, marker in zip(curves.items(), OF_CLIENTS, MARKERS, strict=False):
                 _line(ax, curve, way, label=_clients(clients), color=colour, marker=marker)
             ax.axvline(MEMORY_KIB, color=GREY, linestyle="--", linewidth=1, label="memory of the servers")
             at = list(next(iter(curves.values())))
             ax.set_xticks(at, [str(kib // GIB) for kib in at])
+            ax.set_title(f"Figure {name}: {way}s")
             ax.set_xlabel("files of all clients together (GiB)")
             ax.set_ylabel(f"{way}s of each client (MiB/s)")
             ax.set_ylim(bottom=0)
@@ -133,7 +138,7 @@ DRAWN: Final[Mapping[str, tuple[str, "Callable[[Forecasts], Figure]", str]]] = {
         "Clients",
         draw_clients,
         "Forecast by kernel: throughput of each client over the block (Figures 55 to 70), files of 64 MiB; "
-        "dashed: of 512 MiB. Below, the clients of Figures 67 and 66 on their axes, with bars of 20 % as the "
+        "hollow: of 512 MiB. Below, the clients of Figures 67 and 66 on their axes, with bars of 20 % as the "
         "dissertation draws them.",
     ),
     "buffer": (

@@ -51,7 +51,7 @@ FILES_KIB: Final = (64, 128, 256, 512, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB
 MEMORY_KIB: Final = SERVERS * 4 * GIB
 """The memory of all servers (Table 3)."""
 
-TOGETHER_KIB: Final = tuple(GIB * size for size in (4, 8, 12, 16, 32))
+TOGETHER_KIB: Final = tuple(GIB * size for size in (4, 8, 12, 14, 16, 32))
 """Files of all clients together: up to twice the memory of the servers."""
 
 MEMORY_BLOCK_KIB: Final = MIB
