@@ -66,7 +66,7 @@ STUDIES: Final = {
     "pvfs": Entry(
         "pagecast.studies.pvfs",
         "the same dissertation's PVFS: one to eight clients on four servers, block and file sizes",
-        "clients or files",
+        "clients, buffer, starts, files or memory",
     ),
     "nvme-note": Entry(
         "pagecast.studies.notes.nvme",

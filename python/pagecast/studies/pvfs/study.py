@@ -7,19 +7,15 @@ from pagecast.comparison.rows import main_model
 from pagecast.errors import StudyError
 from pagecast.studies.pvfs import scenarios
 from pagecast.studies.pvfs.outcome import PvfsOutcome
+from pagecast.studies.pvfs.plan import PLAN, Point, Rates
 from pagecast.studies.pvfs.report import PRESENTATION
-from pagecast.studies.pvfs.shapes import BLOCKS_KIB, CLIENTS, FILES_KIB, judge_clients, judge_files
+from pagecast.studies.pvfs.shapes import judge
 from pagecast.studies.skeleton import Asked, Study
 
 __all__ = ["STUDY"]
 
-MACHINE: Final = "dell-pe1850"
-
-FILE_KIB: Final = 64 * 1024
-"""The file of each client; throughput does not depend on it (section 3.3.3, and the experiment `files`)."""
-
-BLOCK_KIB: Final = 64
-"""The block of the curve over files: one strip."""
+MACHINE: Final = "dell-pe1850-raid5"
+"""Of servers and clients; the text does not describe clients."""
 
 
 def _forecast(asked: Asked) -> PvfsOutcome:
@@ -28,51 +24,35 @@ def _forecast(asked: Asked) -> PvfsOutcome:
     machine = asked.machine or MACHINE
     model = main_model(asked.models)
     hashes: dict[tuple[str, str], str] = {}
-
-    def rates(experiment: str, clients: int, file_kib: int, block_kib: int) -> dict[str, list[float]]:
-        case = scenarios.case(clients, file_kib, block_kib)
+    found: dict[str, dict[Point, Rates]] = {experiment: {} for experiment in asked.experiments}
+    steps = [(experiment, point) for experiment in asked.experiments for point in PLAN[experiment]]
+    for experiment, point in asked.steps(steps, lambda step: str(step[1])):
         result = asked.simulate(
-            case, clients=clients, model=model, machine=machine, overrides=asked.overrides
+            scenarios.case(point.clients, point.file_kib, point.block_kib, point.draw),
+            clients=point.clients,
+            model=model,
+            machine=machine,
+            overrides=asked.overrides,
+            search=point.search,
         )
         hashes.setdefault((experiment, machine), result.machine_hash)
-        return scenarios.rates(result, clients, file_kib)
-
-    by_block: dict[int, dict[int, dict[str, list[float]]]] = {}
-    by_file: dict[int, dict[str, list[float]]] = {}
-    plan = [(clients, FILE_KIB, block) for clients in CLIENTS for block in BLOCKS_KIB]
-    if "clients" not in asked.experiments:
-        plan = []
-    files = [(1, file, BLOCK_KIB) for file in FILES_KIB] if "files" in asked.experiments else []
-    steps = [("clients", *one) for one in plan] + [("files", *one) for one in files]
-    for experiment, clients, file_kib, block_kib in asked.steps(steps, _called):
-        found = rates(experiment, clients, file_kib, block_kib)
-        if experiment == "files":
-            by_file[file_kib] = found
-        else:
-            by_block.setdefault(clients, {})[block_kib] = found
-    shapes = [*(judge_clients(by_block) if by_block else ()), *(judge_files(by_file) if by_file else ())]
+        found[experiment][point] = scenarios.rates(result, point.clients, point.file_kib)
     return PvfsOutcome(
         presentation=PRESENTATION,
         experiments=asked.experiments,
         models=(model,),
         machine=machine,
-        by_block=by_block,
-        by_file=by_file,
-        shapes=tuple(shapes),
+        forecasts=found,
+        shapes=judge(found),
         rows=(),
         provenance=asked.provenance(hashes),
     )
 
 
-def _called(step: tuple[str, int, int, int]) -> str:
-    _, clients, file_kib, block_kib = step
-    return f"{clients} clients, files of {file_kib} KiB, blocks of {block_kib} KiB"
-
-
 STUDY: Final = Study(
     name="pvfs",
     source="a dissertation on Petri nets of ext3 and PVFS, chapters 3.3, 6 and 7",
-    experiments=("clients", "files"),
+    experiments=tuple(PLAN),
     models=("kernel",),
     forecast=_forecast,
     simulate=scenarios.run,
