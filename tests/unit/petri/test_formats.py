@@ -1,6 +1,9 @@
 """PNML in and out, and pictures."""
 
+import json
+import re
 import xml.etree.ElementTree as ET
+from html import unescape
 
 import pytest
 
@@ -100,7 +103,7 @@ def test_every_net_can_be_drawn(name, tmp_path):
     root = ET.parse(tmp_path / "net.svg").getroot()
     texts = {"".join(of.itertext()) for of in root.iter("{http://www.w3.org/2000/svg}text")}
     assert {page["name"] for page in net.pages()} <= texts
-    arcs = sum(len(page["arcs"]) for page in net.pages())
+    arcs = sum(len(net.pages()[page]["arcs"]) for page, *_ in net._made().instances())
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == arcs
     assert (tmp_path / "net.dot").read_text().count(" -> ") == arcs
 
@@ -118,6 +121,26 @@ def test_an_arc_that_pnml_has_not_is_said(tmp_path):
     net.inhibit(Node("Page", "Right", "place"), Node("Page", "There", "transition"))
     with pytest.raises(PetriNetError, match="between `Right` and `There` is an arc of the kind inhibitor"):
         net.save(tmp_path / "net.pnml")
+
+
+def test_a_run_is_a_page_of_its_own(tmp_path):
+    run = tokens().animate(tmp_path / "run.html", steps=50, seed=2)
+    page = (tmp_path / "run.html").read_text()
+    steps = json.loads(re.search(r"^const steps = (.*), lines", page, re.MULTILINE)[1])
+    assert len(steps) == run.steps + 1
+    assert steps[0]["marking"]["Page'Left & <one>"] == ["3", ["3`()"]]
+    assert (steps[1]["transition"], steps[1]["marking"]["Page'Right"]) == ("Page'There", ["2", ["2`()"]])
+    assert page.count("<script>") == page.count("</script>") == 1
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_instances_of_a_page_are_drawn_each(tmp_path):
+    net = built("two instances of a page", NETS["two instances of a page"])
+    net.save(tmp_path / "net.svg")
+    places = re.findall(r'data-place="(.*?)"', (tmp_path / "net.svg").read_text())
+    drawn = sum(len(page["places"]) * (1 if page["prime"] else 2) for page in net.pages())
+    assert len(places) == drawn
+    assert set(map(unescape, places)) == set(net.run(steps=0).places["place"])
 
 
 def test_another_ending_is_refused(tmp_path):

@@ -22,6 +22,8 @@ def command() -> None:
     Examples:
       pagecast petri check net.cpn                    are all inscriptions understood?
       pagecast petri run net.cpn --set size=64        occurrences, and the marking at the end
+      pagecast petri run net.cpn --html run.html      the same as a page that a browser plays
       pagecast petri step net.cpn                     choose what occurs next
       pagecast petri space net.cpn                    bounds, dead markings and live transitions
+      pagecast petri convert net.cpn net.svg          a picture of its pages
     """
