@@ -3,8 +3,8 @@
     python benches/petri.py [--peers PYTHON] [--seconds 2] [--out out/bench]
 
 The net has ten tokens, numbers that grow: one transition takes a number and gives the next one, which is
-ready a unit of time later. Each tool has it in its own form; SNAKES has no time. `--peers` is the interpreter of an
-environment with the packages `snakes`, `cpnpy` and `simpn`; without it only ours is timed.
+ready a unit of time later. Each tool has it in its own form; SNAKES has no time. `--peers` is the interpreter
+of an environment with the packages `snakes`, `cpnpy` and `simpn`; without it only ours is timed.
 """
 
 import argparse
