@@ -18,7 +18,7 @@ use crate::machine::{Link, Machine, Mount, MountSource, Route, Striped};
 use crate::net::Graph;
 use crate::result::{Merger, SimulationResult};
 use crate::scenario::Scenario;
-use crate::stop;
+use crate::stop::{self, Interrupt};
 use crate::workload::{InitialFile, Process, Slots};
 
 /// Simulates group by group.
@@ -29,27 +29,49 @@ pub(super) fn simulate<N: Network>(
 ) -> Result<SimulationResult, SimulationError> {
     scenario.check().map_err(SimulationError::Scenario)?;
     let interrupt = settings.interrupt.take();
-    let hosts = scenario.machine.hosts.len();
     let groups = groups_of_hosts(scenario);
-    if groups.count == 1 {
-        let run = || {
-            let mut engine = Engine::<N>::new(scenario, model, &settings, hosts)?;
-            let end = engine.run()?;
-            Ok(SimulationResult { slots: slots_of(scenario), ..engine.finish(end)? })
-        };
-        return stop::watched(interrupt, run).unwrap_or(Err(SimulationError::Interrupted));
-    }
-    let parts = split(scenario, &groups);
+    let mut result = if groups.count == 1 {
+        let run = || alone::<N>(scenario, model, &settings);
+        stop::watched(interrupt, run).unwrap_or(Err(SimulationError::Interrupted))
+    } else {
+        several::<N>(scenario, model, &settings, (interrupt, &groups))
+    }?;
+    result.slots = slots_of(scenario);
+    Ok(result)
+}
+
+/// Simulates all hosts together. In a frame of its own, as are several groups: programs simulate scenarios within scenarios, and each level
+/// keeps its frames.
+#[inline(never)]
+fn alone<N: Network>(
+    scenario: &Scenario,
+    model: &str,
+    settings: &Settings,
+) -> Result<SimulationResult, SimulationError> {
+    let mut engine = Engine::<N>::new(scenario, model, settings, scenario.machine.hosts.len())?;
+    let end = engine.run()?;
+    engine.finish(end)
+}
+
+#[inline(never)]
+fn several<N: Network>(
+    scenario: &Scenario,
+    model: &str,
+    settings: &Settings,
+    (interrupt, groups): (Option<Interrupt>, &Groups),
+) -> Result<SimulationResult, SimulationError> {
+    let hosts = scenario.machine.hosts.len();
+    let parts = split(scenario, groups);
     let names = scenario.machine.hosts.iter().map(|host| host.name.clone()).collect();
     let processes = scenario.processes.iter().map(|process| process.name.clone()).collect();
     let mut whole = Merger::new(names, processes, settings.record);
-    let twins = Twins::of(&parts, model, &settings);
+    let twins = Twins::of(&parts, model, settings);
     let firsts: Vec<&Part> = twins.firsts.iter().map(|&at| &parts[at]).collect();
     let mut results = Results::new(&twins);
-    threads::simulate::<N>(&firsts, model, &settings, interrupt, hosts, |first, result| {
+    threads::simulate::<N>(&firsts, model, settings, interrupt, hosts, |first, result| {
         results.add(first, result, |at, result| whole.add(result, &parts[at].hosts, &parts[at].processes));
     })?;
-    Ok(SimulationResult { slots: slots_of(scenario), ..whole.finish() })
+    Ok(whole.finish())
 }
 
 fn slots_of(scenario: &Scenario) -> Vec<Option<u32>> {
