@@ -19,10 +19,10 @@ button { font: inherit; min-width: 2.4em }
 input { width: 40%%; vertical-align: middle }
 output { margin-left: 12px; font-variant-numeric: tabular-nums }
 main { overflow: auto; padding: 12px }
-.occurs { stroke: #b3261e; stroke-width: 3.5 }
+.node.occurs { stroke: #b3261e; stroke-width: 3.5 }
 </style></head><body>
 <header>
-<button id="first" aria-label="first">⏮</button> <button id="back" aria-label="back">◀</button>
+<button id="first" aria-label="first">|◀</button> <button id="back" aria-label="back">◀</button>
 <button id="play" aria-label="play">▶ play</button> <button id="next" aria-label="next">▶</button>
 <input id="at" type="range" min="0" max="%(last)d" value="0" aria-label="occurrence">
 <output id="what" aria-live="polite"></output>

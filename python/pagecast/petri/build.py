@@ -62,12 +62,14 @@ class Drawing:
     pages: dict[str, Page] = field(default_factory=dict)
     monitors: list[dict[str, Any]] = field(default_factory=list)
 
-    def at(self, page: str, where: tuple[float, float] | None) -> dict[str, float]:
-        """Give the position of a new node."""
+    def at(self, page: str, kind: str, where: tuple[float, float] | None) -> dict[str, float]:
+        """Give the position of a new node: rows of places, and between them rows of transitions."""
         if where is None:
             drawn = self.pages.get(page, Page())
-            number = len(drawn.places) + len(drawn.transitions)
-            where = (number % _ACROSS * _STEP, -(number // _ACROSS) * _STEP)
+            is_place = kind == "place"
+            row, column = divmod(len(drawn.places if is_place else drawn.transitions), _ACROSS)
+            aside, below = (0, 0) if is_place else (_STEP / 2, _STEP)
+            where = (column * _STEP + aside, -2 * row * _STEP - below)
         return {"x": float(where[0]), "y": float(where[1])}
 
     def add(self, node: Node, **what: Any) -> Node:

@@ -96,7 +96,7 @@ class Net:
         Node
         """
         built = self._grows()
-        where = built.at(page, at)
+        where = built.at(page, "place", at)
         node = Node(page, name, "place")
         return built.add(node, colset=colset, initial=initial, port=port, fusion=fusion, **where)
 
@@ -132,7 +132,7 @@ class Net:
         Node
         """
         built = self._grows()
-        where = built.at(page, at)
+        where = built.at(page, "transition", at)
         pairs = [(port, place.name) for port, place in (sockets or {}).items()]
         texts = {"guard": guard, "delay": delay, "code": code, "priority": priority}
         return built.add(Node(page, name, "transition"), page=subpage, sockets=pairs, **texts, **where)
