@@ -18,6 +18,8 @@ COMMANDS = ("run", "check", "show", "step", "space", "convert")
 def command() -> None:
     """Run and check timed coloured Petri nets, in the files of CPN Tools (.cpn).
 
+    The net ext3-read comes with pagecast, and is found by its name.
+
     \b
     Examples:
       pagecast petri check net.cpn                    are all inscriptions understood?

@@ -1,0 +1,23 @@
+"""Writes the `.cpn` files of the nets: ``python -m pagecast.petri.nets.generate`` after a change of a net."""
+
+from collections.abc import Callable
+from typing import Final
+
+from pagecast.petri.net import Net
+from pagecast.petri.nets import NAMES, path_of
+from pagecast.petri.nets.ext3_read import ext3_read
+
+__all__ = ["BUILDERS", "main"]
+
+BUILDERS: Final[dict[str, Callable[[], Net]]] = {"ext3-read": ext3_read}
+"""What builds each net, by name."""
+
+
+def main() -> None:
+    """Write all files."""
+    for name in NAMES:
+        BUILDERS[name]().save(path_of(name))
+
+
+if __name__ == "__main__":
+    main()
