@@ -27,6 +27,20 @@ SMALL = [
         {"file_pages": 4, "cached_pages": 2, "cache_pages": 3, "requests": 9, "is_random": True},
     ),
     ("ext3-read", {"file_pages": 4, "block_pages": 2, "cached_pages": 4, "requests": 8, "ageing_ns": 20000}),
+    ("ext3-write", {"file_pages": 3, "queue_requests": 2}),
+    ("ext3-write", {"file_pages": 3, "queue_requests": 2, "dirty_limit_pages": 2, "requests": 5}),
+    ("ext3-write", {"file_pages": 3, "is_synchronous": True, "journal_mode": "writeback"}),
+    ("ext3-write", {"file_pages": 4, "block_pages": 2, "journal_mode": "data", "journal_pages": 2}),
+    (
+        "ext3-write",
+        {
+            "file_pages": 4,
+            "memory_pages": 2,
+            "flush_ns": 12000,
+            "disk_page_ns": 5000,
+            "disk_position_ns": 1000,
+        },
+    ),
 ]
 """Shipped nets with values that make them small."""
 

@@ -18,7 +18,7 @@ COMMANDS = ("run", "check", "show", "step", "space", "convert")
 def command() -> None:
     """Run and check timed coloured Petri nets, in the files of CPN Tools (.cpn).
 
-    The net ext3-read comes with pagecast, and is found by its name.
+    The nets ext3-read and ext3-write come with pagecast, and are found by their names.
 
     \b
     Examples:

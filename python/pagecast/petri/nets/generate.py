@@ -6,10 +6,11 @@ from typing import Final
 from pagecast.petri.net import Net
 from pagecast.petri.nets import NAMES, path_of
 from pagecast.petri.nets.ext3_read import ext3_read
+from pagecast.petri.nets.ext3_write import ext3_write
 
 __all__ = ["BUILDERS", "main"]
 
-BUILDERS: Final[dict[str, Callable[[], Net]]] = {"ext3-read": ext3_read}
+BUILDERS: Final[dict[str, Callable[[], Net]]] = {"ext3-read": ext3_read, "ext3-write": ext3_write}
 """What builds each net, by name."""
 
 

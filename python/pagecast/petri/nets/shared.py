@@ -63,7 +63,7 @@ def numbers(count: str, first: str = "0") -> str:
     return f"List.tabulate ({count}, fn i => i + {first})"
 
 
-def application(net: Net, begun: str, done: str, *, timer: str) -> Sheet:
+def application(net: Net, begun: str, done: str, *, timer: str, closes: bool = False) -> Sheet:
     """Draw the program: a block after the other.
 
     Parameters
@@ -73,6 +73,8 @@ def application(net: Net, begun: str, done: str, *, timer: str) -> Sheet:
         Ports: the block that is read or written, and that this is done.
     timer : str
         Initial marking of the fusion set "Timer", which is cleared at the end.
+    closes : bool
+        Ends with an fsync, by the ports "To sync" and "Synced".
 
     Returns
     -------
@@ -83,7 +85,7 @@ def application(net: Net, begun: str, done: str, *, timer: str) -> Sheet:
     page.place("Waiting", "RANGE", (1, 1))
     page.place(begun, "BLOCK", (2, 0), port="out")
     page.place(done, "UNIT", (2, 1), port="in")
-    page.place("Finished", "UNIT", (0, 2))
+    page.place("Finished", "UNIT", (2, 3))
     page.place("Timer", "UNIT", (2, 2), timer, fusion="Timer")
     page.transition(
         "Next block",
@@ -96,12 +98,21 @@ def application(net: Net, begun: str, done: str, *, timer: str) -> Sheet:
         guard="i < requests",
     )
     page.transition("Go on", (0, 1), takes={done: "()", "Waiting": "(i, x)"}, gives={"Ready": "(i, x)"})
+    last = {"Ready": "(i, x)"}
+    if closes:
+        page.place("To sync", "UNIT", (-1, 2), port="out")
+        page.place("Closing", "UNIT", (0, 3))
+        page.place("Synced", "UNIT", (1, 2), port="in")
+        page.transition(
+            "Close", (0, 2), takes=last, gives={"To sync": "()", "Closing": "()"}, guard="i >= requests"
+        )
+        last = {"Synced": "()", "Closing": "()"}
     page.transition(
         "Finish",
-        (1, 2),
-        takes={"Ready": "(i, x)"},
+        (1, 3),
+        takes=last,
         gives={"Finished": "()"},
         clears=["Timer"],
-        guard="i >= requests",
+        guard="" if closes else "i >= requests",
     )
     return page
