@@ -1,11 +1,11 @@
-"""The net of writes to ext3: application, fwrite, the write system call, dirty buffer, journal, flushing, disk.
+"""The net of writes to ext3: application, fwrite, the write call, dirty pages, journal, flushing, disk.
 
-Source: sections 4.4 and 5.5 to 5.8 of the dissertation on Petri nets of ext3 and PVFS, from its text: its drawings
-(Figures 26 to 29) were not seen, and no constant is printed. Times are whole nanoseconds. Pages of the other
-modules: `ext3_flush` and `ext3_journal`.
+Source: sections 4.4 and 5.5 to 5.8 of the dissertation on Petri nets of ext3 and PVFS, from its text: its
+drawings (Figures 26 to 29) were not seen, and no constant is printed. Times are whole nanoseconds. `ext3_flush`
+and `ext3_journal` have more pages of this net.
 
-Left out: metadata but for a commit record, which takes no space in the journal; reads; the memory of clean pages,
-which is taken when it is needed.
+Left out: metadata but for a commit record, which takes no space in the journal; reads; the memory of clean
+pages, which is taken when it is needed.
 """
 
 from typing import Final
@@ -144,7 +144,10 @@ def _fwrite(net: Net) -> Sheet:
 
 
 def _write_call(net: Net) -> Sheet:
-    """Draw the write system call: begin, copy, commit (Figure 26). It waits for dirty pages and for the journal."""
+    """Draw the write system call: begin, copy, commit (Figure 26).
+
+    It begins when fewer pages are dirty than may be, and no checkpoint is going on.
+    """
     page = Sheet(net, "Write call")
     page.place("Call", "PAGE", (0, 0), port="in")
     page.place("Begun", "PAGE", (2, 0))
@@ -231,7 +234,7 @@ def _journaling(net: Net) -> Sheet:
 
 
 def _disk(net: Net) -> Sheet:
-    """Draw the I/O scheduler, a queue without merges, and the disk, which positions unless pages follow on."""
+    """Draw the I/O scheduler and the disk: a queue, and a service with a position unless pages follow on."""
     page = Sheet(net, "Disk")
     page.place("Queue", "REQUESTS", (0, 0), port="in/out")
     page.place("Disk idle", "UNIT", (1, 1), "1`()")
