@@ -1,8 +1,8 @@
 """Pages of the net of writes to ext3 about its journal: commits for fsync and timer, checkpoints of data.
 
-Source: sections 4.4 and 5.7 of the dissertation. Ordered and write-back mode are one, as there: data go to their
-places, then a commit record into the log. With data in the journal they go into the log, and to their places
-when the free part of the journal has fallen to `1 / checkpoint_part`; writers wait for that.
+Source: sections 4.4 and 5.7 of the dissertation. Ordered and write-back mode are one, as there: data go to
+their places, then a commit record into the log. With data in the journal they go into the log, and to their
+places when the free part of the journal has fallen to `1 / checkpoint_part`; writers wait for that.
 """
 
 from pagecast.petri.net import Net

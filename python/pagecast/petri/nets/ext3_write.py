@@ -1,8 +1,8 @@
 """The net of writes to ext3: application, fwrite, the write call, dirty pages, journal, flushing, disk.
 
 Source: sections 4.4 and 5.5 to 5.8 of the dissertation on Petri nets of ext3 and PVFS, from its text: its
-drawings (Figures 26 to 29) were not seen, and no constant is printed. Times are whole nanoseconds. `ext3_flush`
-and `ext3_journal` have more pages of this net.
+drawings (Figures 26 to 29) were not seen, and no constant is printed. Times are whole nanoseconds.
+`ext3_flush` and `ext3_journal` have more pages of this net.
 
 Left out: metadata but for a commit record, which takes no space in the journal; reads; the memory of clean
 pages, which is taken when it is needed.
