@@ -7,6 +7,8 @@ import pytest
 
 from pagecast.petri import load
 from pagecast.petri.nets import path_of
+from pagecast.petri.nets.pvfs_read import pvfs_read
+from pagecast.petri.nets.pvfs_write import pvfs_write
 from tests.unit.petri.corpus import NETS, built
 
 cpncheck = pytest.importorskip("cpncheck")
@@ -45,6 +47,14 @@ SMALL = [
 """Shipped nets with values that make them small."""
 
 
+PVFS = [
+    ((1, 1), {"file_bytes": 8192, "block_bytes": 4096, "mss_bytes": 2500}),
+    ((1, 3), {"file_bytes": 8192, "block_bytes": 8192, "mss_bytes": 4096}),
+    ((2, 2), {"file_bytes": 8192, "block_bytes": 8192, "mss_bytes": 4096}),
+]
+"""Clients and servers of the nets of PVFS, with values that make them small."""
+
+
 def oracle_of(path):
     """Give the state space that cpncheck builds of a file."""
     net = cpncheck.ColouredNet(cpncheck.CPNNet(str(path)))
@@ -64,6 +74,12 @@ def test_the_state_space_is_that_of_paper_and_pencil(name):
 @pytest.mark.parametrize("name", [name for name in NETS if name not in BY_HAND])
 def test_the_state_space_is_that_of_the_oracle(name, tmp_path):
     assert_same_space(built(name, NETS[name]), tmp_path)
+
+
+@pytest.mark.parametrize(("hosts", "values"), PVFS)
+@pytest.mark.parametrize("build", [pvfs_read, pvfs_write])
+def test_the_state_space_of_pvfs_is_that_of_the_oracle(build, hosts, values, tmp_path):
+    assert_same_space(build(*hosts).with_values(strip_bytes=4096, **values), tmp_path)
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL)

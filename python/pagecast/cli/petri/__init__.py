@@ -18,7 +18,7 @@ COMMANDS = ("run", "check", "show", "step", "space", "convert")
 def command() -> None:
     """Run and check timed coloured Petri nets, in the files of CPN Tools (.cpn).
 
-    The nets ext3-read and ext3-write come with pagecast, and are found by their names.
+    The nets ext3-read, ext3-write, pvfs-read and pvfs-write come with pagecast, and are found by name.
 
     \b
     Examples:

@@ -10,7 +10,7 @@ from pagecast.errors import ArgumentError
 
 __all__ = ["FOLDER", "NAMES", "path_of"]
 
-NAMES: Final = ("ext3-read", "ext3-write")
+NAMES: Final = ("ext3-read", "ext3-write", "pvfs-read", "pvfs-write")
 """Names of the nets."""
 
 FOLDER: Final = Path(__file__).parent

@@ -14,26 +14,37 @@ TIMER: Final = "1`()@flush_ns"
 """The timer of flushing, until it is due for the first time."""
 
 
-def triggers_page(net: Net) -> Sheet:
+def triggers_page(net: Net, *, has_timer: bool = True) -> Sheet:
     """Draw the triggers: timer, dirty pages above a threshold, low memory, fsync.
 
     Each lets all pages be flushed that are dirty by then.
+
+    Parameters
+    ----------
+    net : Net
+    has_timer : bool
+        False for a file system that only the others flush.
+
+    Returns
+    -------
+    Sheet
     """
     page = Sheet(net, "Flush triggers")
-    page.place("Timer", "UNIT", (0, 0), TIMER, fusion="Timer")
     page.place("Dirty pages", "INT", (0, 1.5), port="in/out")
     page.place("To sync", "UNIT", (0, 3), port="in")
     page.place("Dirty queue", "RANGE", (2.2, 1), port="in/out")
     page.place("Flush up to", "INT", (2.2, 2), port="in/out")
     page.place("Transactions", "TRANSACTIONS", (3.2, 1.5), port="in/out")
-    page.transition(
-        "Timer is due",
-        (1, 0),
-        takes={"Timer": "()", "Flush up to": "e", "Transactions": "ts"},
-        keeps={"Dirty queue": "(h, t)"},
-        gives={"Timer": "()@+flush_ns", "Flush up to": "t", "Transactions": "ts ^^ [(t, false)]"},
-        priority="P_HIGH",
-    )
+    if has_timer:
+        page.place("Timer", "UNIT", (0, 0), TIMER, fusion="Timer")
+        page.transition(
+            "Timer is due",
+            (1, 0),
+            takes={"Timer": "()", "Flush up to": "e", "Transactions": "ts"},
+            keeps={"Dirty queue": "(h, t)"},
+            gives={"Timer": "()@+flush_ns", "Flush up to": "t", "Transactions": "ts ^^ [(t, false)]"},
+            priority="P_HIGH",
+        )
     for name, row, limit in (("Too many dirty", 1, "dirty_limit_pages"), ("Low memory", 2, "memory_pages")):
         page.transition(
             name,

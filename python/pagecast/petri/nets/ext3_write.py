@@ -16,7 +16,25 @@ from pagecast.petri.nets.ext3_flush import TIMER, end_page, flush_page, triggers
 from pagecast.petri.nets.ext3_journal import checkpoint_page, commit_page
 from pagecast.petri.nets.sheet import Sheet
 
-__all__ = ["ext3_write"]
+__all__ = ["COLOURS", "WRITE", "ext3_write", "file_system"]
+
+COLOURS: Final = (
+    "colset MODE = with ordered | writeback | data;",
+    "colset KIND = with in_place | in_log | checkpoint | commit;",
+    "colset REQUEST = product INT * INT * KIND;",
+    "colset WRITTEN = product INT * INT * KIND timed;",
+    "colset REQUESTS = list REQUEST;",
+    "colset TRANSACTION = product INT * BOOL;",
+    "colset TRANSACTIONS = list TRANSACTION;",
+    "colset JOURNAL = product INT * INT * INT;",
+    "var c : KIND;",
+    "var rs : REQUESTS;",
+    "var ts : TRANSACTIONS;",
+)
+"""Requests: place on the disk, slot of a list, kind. Transactions: last slot, whether an fsync waits.
+
+Journal: next place in the log, number of logged pages, free pages.
+"""
 
 WRITE: Final = (
     "val journal_mode = ordered;",
@@ -51,53 +69,48 @@ def ext3_write() -> Net:
     Net
     """
     net = Net("ext3-write")
-    net.declare(
-        *shared.COLOURS,
-        "colset MODE = with ordered | writeback | data;",
-        "colset KIND = with in_place | in_log | checkpoint | commit;",
-        "colset TOKEN = unit;",
-        "colset REQUEST = product INT * INT * KIND;",
-        "colset WRITTEN = product INT * INT * KIND timed;",
-        "colset REQUESTS = list REQUEST;",
-        "colset TRANSACTION = product INT * BOOL;",
-        "colset TRANSACTIONS = list TRANSACTION;",
-        "colset JOURNAL = product INT * INT * INT;",
-        "var c : KIND;",
-        "var rs : REQUESTS;",
-        "var ts : TRANSACTIONS;",
-        "var w, j, f, z : INT;",
-        *shared.PROGRAM,
-        *shared.COPY,
-        *WRITE,
-    )
+    net.declare(*shared.COLOURS, "colset TOKEN = unit;", *COLOURS, *shared.PROGRAM, *shared.COPY, *WRITE)
     application = shared.application(net, "To write", "Block written", timer=TIMER, closes=True)
     top = Sheet(net, "ext3 write")
     top.place("To write", "BLOCK", (0, 1))
     top.place("Block written", "UNIT", (1, 0))
-    top.place("Call", "PAGE", (2, 0))
-    top.place("Page written", "PAGE", (2, 1))
-    top.place("To sync", "UNIT", (0, 2))
-    top.place("Synced", "UNIT", (1, 2))
-    top.place("Dirty pages", "INT", (4, -1), "1`0")
-    top.place("Clean", "INT", (4, 0), shared.numbers("file_pages"))
-    top.place("Dirty list", "RANGE", (4, 1))
-    top.place("Dirty queue", "RANGE", (5, -1), "1`(0, 0)")
-    top.place("Transactions", "TRANSACTIONS", (3, 3), "1`[]")
-    top.place("Durable", "INT", (4, 3), "1`0")
-    top.place("Journal open", "TOKEN", (3, 2), "1`()")
-    top.place("Journal", "JOURNAL", (4, 2), "1`(0, 0, journal_pages)")
-    top.place("Logged", "RANGE", (5, 2))
-    top.place("Logged queue", "RANGE", (5, 3), "1`(0, 0)")
-    top.place("Slots", "TOKEN", (3, 4), "queue_requests`()")
-    top.place("Queue", "REQUESTS", (4, 4), "1`[]")
-    top.place("Written", "WRITTEN", (5, 4))
+    file_system(net, top)
     top.stands("Application", (0, 0), application)
-    top.stands("fwrite", (1, 1), _fwrite(net))
-    top.stands("Write call", (3, 0), _write_call(net))
-    top.stands("Flushing", (5, 1), _flushing(net))
-    top.stands("Journaling", (2, 3), _journaling(net))
-    top.stands("Disk", (4, 5), _disk(net))
     return net
+
+
+def file_system(net: Net, page: Sheet, *, has_timer: bool = True) -> None:
+    """Draw a local file system beside the places "To write" and "Block written" of a page.
+
+    Parameters
+    ----------
+    net : Net
+    page : Sheet
+    has_timer : bool
+        Draws the timer of flushing.
+    """
+    page.place("Call", "PAGE", (2, 0))
+    page.place("Page written", "PAGE", (2, 1))
+    page.place("To sync", "UNIT", (0, 2))
+    page.place("Synced", "UNIT", (1, 2))
+    page.place("Dirty pages", "INT", (4, -1), "1`0")
+    page.place("Clean", "INT", (4, 0), shared.numbers("file_pages"))
+    page.place("Dirty list", "RANGE", (4, 1))
+    page.place("Dirty queue", "RANGE", (5, -1), "1`(0, 0)")
+    page.place("Transactions", "TRANSACTIONS", (3, 3), "1`[]")
+    page.place("Durable", "INT", (4, 3), "1`0")
+    page.place("Journal open", "TOKEN", (3, 2), "1`()")
+    page.place("Journal", "JOURNAL", (4, 2), "1`(0, 0, journal_pages)")
+    page.place("Logged", "RANGE", (5, 2))
+    page.place("Logged queue", "RANGE", (5, 3), "1`(0, 0)")
+    page.place("Slots", "TOKEN", (3, 4), "queue_requests`()")
+    page.place("Queue", "REQUESTS", (4, 4), "1`[]")
+    page.place("Written", "WRITTEN", (5, 4))
+    page.stands("fwrite", (1, 1), _fwrite(net))
+    page.stands("Write call", (3, 0), _write_call(net))
+    page.stands("Flushing", (5, 1), _flushing(net, has_timer))
+    page.stands("Journaling", (2, 3), _journaling(net))
+    page.stands("Disk", (4, 5), _disk(net))
 
 
 def _fwrite(net: Net) -> Sheet:
@@ -191,7 +204,7 @@ def _write_call(net: Net) -> Sheet:
     return page
 
 
-def _flushing(net: Net) -> Sheet:
+def _flushing(net: Net, has_timer: bool) -> Sheet:
     """Draw what flushes dirty pages: the triggers, the flush itself, and the end of a write."""
     page = Sheet(net, "Flushing")
     page.place("To sync", "UNIT", (0, 0), port="in")
@@ -209,7 +222,7 @@ def _flushing(net: Net) -> Sheet:
     page.place("Durable", "INT", (0, 2), port="in/out")
     page.place("Logged queue", "RANGE", (0, 3), port="in/out")
     page.place("Written", "WRITTEN", (1, 3), port="in")
-    page.stands("Triggers", (1, 0), triggers_page(net))
+    page.stands("Triggers", (1, 0), triggers_page(net, has_timer=has_timer))
     page.stands("Flush", (3, 1), flush_page(net))
     page.stands("End of a write", (1, 2), end_page(net))
     return page

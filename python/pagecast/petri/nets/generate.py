@@ -7,10 +7,17 @@ from pagecast.petri.net import Net
 from pagecast.petri.nets import NAMES, path_of
 from pagecast.petri.nets.ext3_read import ext3_read
 from pagecast.petri.nets.ext3_write import ext3_write
+from pagecast.petri.nets.pvfs_read import pvfs_read
+from pagecast.petri.nets.pvfs_write import pvfs_write
 
 __all__ = ["BUILDERS", "main"]
 
-BUILDERS: Final[dict[str, Callable[[], Net]]] = {"ext3-read": ext3_read, "ext3-write": ext3_write}
+BUILDERS: Final[dict[str, Callable[[], Net]]] = {
+    "ext3-read": ext3_read,
+    "ext3-write": ext3_write,
+    "pvfs-read": pvfs_read,
+    "pvfs-write": pvfs_write,
+}
 """What builds each net, by name."""
 
 

@@ -1,7 +1,7 @@
 """Pages of the nets of reads about the page cache: two lists with two flags, reclaim, ageing.
 
-Source: section 4.3 and Figure 22 of the dissertation. Ours, as it gives no time and its reclaim is only partly
-made: inactive pages go first, in the order of their coming, then active ones; ageing is a timer.
+Source: section 4.3 and Figure 22 of the dissertation. It gives no time of ageing, and reclaims only in part.
+Ours: ageing is a timer; inactive pages are reclaimed first, in the order of the list, then active ones.
 """
 
 from typing import Final

@@ -18,7 +18,7 @@ COLOURS: Final = (
     "colset PAGE = int timed;",
     "colset RANGE = product INT * INT;",
     "colset BLOCK = product INT * INT timed;",
-    "var p, q, e, h, t, k, m, n, i, x : INT;",
+    "var p, q, e, h, t, k, m, n, i, x, w, j, f, z : INT;",
     "var a, b : BOOL;",
 )
 """A page by its number in the file; pages from one to before another, with and without a time stamp."""
