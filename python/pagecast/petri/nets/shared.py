@@ -31,7 +31,7 @@ PROGRAM: Final = (
     "val requests = blocks;",
     "val is_random = false;",
     "val first_random = 1;",
-    "fun block_of (i, x) = if is_random then x mod blocks else i mod blocks;",
+    "fun first_of (i, x) = (if is_random then x mod blocks else i mod blocks) * block_pages;",
     "fun next_random x = if is_random then 75 * x mod 65537 else x;",
 )
 """The file, and the blocks that the program reads or writes: one behind the other, or at random."""
@@ -84,15 +84,15 @@ def application(net: Net, begun: str, done: str, *, timer: str, closes: bool = F
     page.place("Ready", "BLOCK", (0, 0), "1`(0, first_random)")
     page.place("Waiting", "RANGE", (1, 1))
     page.place(begun, "BLOCK", (2, 0), port="out")
-    page.place(done, "UNIT", (2, 1), port="in")
-    page.place("Finished", "UNIT", (2, 3))
-    page.place("Timer", "UNIT", (2, 2), timer, fusion="Timer")
+    page.place(done, "UNIT", (-1, 1), port="in")
+    page.place("Finished", "UNIT", (2.5, 3))
+    page.place("Timer", "UNIT", (2.5, 2), timer, fusion="Timer")
     page.transition(
         "Next block",
         (1, 0),
         takes={"Ready": "(i, x)"},
         gives={
-            begun: "(block_of (i, x) * block_pages, (block_of (i, x) + 1) * block_pages)",
+            begun: "(first_of (i, x), first_of (i, x) + block_pages)",
             "Waiting": "(i + 1, next_random x)",
         },
         guard="i < requests",
@@ -100,16 +100,16 @@ def application(net: Net, begun: str, done: str, *, timer: str, closes: bool = F
     page.transition("Go on", (0, 1), takes={done: "()", "Waiting": "(i, x)"}, gives={"Ready": "(i, x)"})
     last = {"Ready": "(i, x)"}
     if closes:
-        page.place("To sync", "UNIT", (-1, 2), port="out")
-        page.place("Closing", "UNIT", (0, 3))
-        page.place("Synced", "UNIT", (1, 2), port="in")
+        page.place("To sync", "UNIT", (-0.5, 2), port="out")
+        page.place("Closing", "UNIT", (0.5, 3))
+        page.place("Synced", "UNIT", (1.5, 2), port="in")
         page.transition(
-            "Close", (0, 2), takes=last, gives={"To sync": "()", "Closing": "()"}, guard="i >= requests"
+            "Close", (0.5, 2), takes=last, gives={"To sync": "()", "Closing": "()"}, guard="i >= requests"
         )
         last = {"Synced": "()", "Closing": "()"}
     page.transition(
         "Finish",
-        (1, 3),
+        (1.5, 3),
         takes=last,
         gives={"Finished": "()"},
         clears=["Timer"],

@@ -8,9 +8,9 @@ from pagecast.petri.net import Net
 
 __all__ = ["Sheet"]
 
-COLUMN: Final = 210.0
+COLUMN: Final = 270.0
 """Distance of two columns, in the units of CPN Tools."""
-ROW: Final = 120.0
+ROW: Final = 130.0
 """Distance of two rows, likewise."""
 
 Cell = tuple[float, float]
