@@ -5,12 +5,12 @@ import pytest
 from pagecast import petri
 from pagecast.errors import ArgumentError
 from pagecast.petri.nets import NAMES, path_of
-from pagecast.petri.nets.generate import BUILDERS
+from pagecast.petri.nets.generate import BUILDERS, write
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_file_is_what_its_module_builds(name, tmp_path):
-    BUILDERS[name]().save(tmp_path / "net.cpn")
+    write(BUILDERS[name](), tmp_path / "net.cpn")
     assert path_of(name).read_bytes() == (tmp_path / "net.cpn").read_bytes()
 
 
@@ -22,6 +22,27 @@ def test_no_two_nodes_of_a_page_are_drawn_over_each_other(name):
             for other in nodes[:number]:
                 apart = abs(one["x"] - other["x"]) >= 80 or abs(one["y"] - other["y"]) >= 50
                 assert apart, f"{page['name']}: {one['name']} and {other['name']}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_layout_changes_nothing_else(name, tmp_path):
+    BUILDERS[name]().save(tmp_path / "net.cpn")
+    plain, laid_out = (petri.load(path).pages() for path in (tmp_path / "net.cpn", path_of(name)))
+    drawn = {"x", "y", "width", "height", "bends", "label"}
+    for one, other in zip(plain, laid_out, strict=True):
+        for kind in ("places", "transitions", "arcs"):
+            for before, after in zip(one[kind], other[kind], strict=True):
+                assert {key: before[key] for key in before.keys() - drawn} == {
+                    key: after[key] for key in after.keys() - drawn
+                }
+
+
+def test_two_arcs_between_the_same_nodes_are_bent_to_either_side():
+    pages = {page["name"]: page for page in petri.load(path_of("ext3-read")).pages()}
+    arcs = pages["Insert and reclaim"]["arcs"]
+    first, second = (arc for arc in arcs if (arc["place"], arc["transition"]) == (1, 0))
+    assert first["bends"] != second["bends"]
+    assert first["label"] != second["label"]
 
 
 def test_every_net_ends_with_its_program():

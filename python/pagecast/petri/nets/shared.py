@@ -12,6 +12,9 @@ from pagecast.petri.nets.sheet import Sheet
 __all__ = ["COLOURS", "COPY", "PROGRAM", "application", "numbers"]
 
 COLOURS: Final = (
+    "val P_HIGH = 100;",
+    "val P_NORMAL = 1000;",
+    "val P_LOW = 10000;",
     "colset UNIT = unit timed;",
     "colset INT = int;",
     "colset BOOL = bool;",
@@ -21,7 +24,10 @@ COLOURS: Final = (
     "var p, q, e, h, t, k, m, n, i, x, w, j, f, z : INT;",
     "var a, b : BOOL;",
 )
-"""A page by its number in the file; pages from one to before another, with and without a time stamp."""
+"""The priorities that every net of CPN Tools declares.
+
+A page by its number in the file; pages from one to before another, with and without a time stamp.
+"""
 
 PROGRAM: Final = (
     "val page_bytes = 4096;",
