@@ -128,13 +128,14 @@ def network(net: Net, hosts: list[str]) -> Sheet:
     page.place("At multiplexer", "FRAME", (0, middle), port="in")
     page.place("Port queue", "PORT", (2, middle), f"List.tabulate ({len(hosts)}, fn i => (i + 1, []))")
     page.place("Port idle", "NUMBER", (3, middle + 1), f"List.tabulate ({len(hosts)}, fn i => i + 1)")
+    page.place("Backlog", "INT", (2, middle - 1))
     for row, host in enumerate(hosts):
         page.place(f"To {host}", "FRAME", (5, row), port="out")
     page.transition(
         "Enqueue",
         (1, middle),
         takes={"At multiplexer": "(d, o, w, y)", "Port queue": "(d, fs)"},
-        gives={"Port queue": "(d, fs ^^ [(d, o, w, y)])"},
+        gives={"Port queue": "(d, fs ^^ [(d, o, w, y)])", "Backlog": "d"},
     )
     arrives = {
         f"To {host}": f"(if d = {number} then 1`(d, o, w, y) else empty)@+wire_ns"
@@ -143,7 +144,7 @@ def network(net: Net, hosts: list[str]) -> Sheet:
     page.transition(
         "Forward",
         (3, middle),
-        takes={"Port idle": "d", "Port queue": "(d, (s, o, w, y) :: fs)"},
+        takes={"Backlog": "d", "Port idle": "d", "Port queue": "(d, (s, o, w, y) :: fs)"},
         gives={"Port queue": "(d, fs)", "Port idle": "d", **arrives},
         delay="@+transfer_ns y",
     )
