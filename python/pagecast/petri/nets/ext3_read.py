@@ -50,7 +50,7 @@ def ext3_read() -> Net:
     net.declare(*shared.COLOURS, *COLOURS, *shared.PROGRAM, *shared.COPY, *READ)
     top = Sheet(net, "ext3 read")
     top.place("To read", "BLOCK", (0, 1))
-    top.place("Block read", "UNIT", (1, 0))
+    top.place("Block read", "UNIT", (1, 0), "1`()")
     top.stands("Application", (0, 0), shared.application(net, "To read", "Block read", timer=TIMER))
     file_system(net, top)
     return net

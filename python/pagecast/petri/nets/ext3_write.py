@@ -73,7 +73,7 @@ def ext3_write() -> Net:
     application = shared.application(net, "To write", "Block written", timer=TIMER, closes=True)
     top = Sheet(net, "ext3 write")
     top.place("To write", "BLOCK", (0, 1))
-    top.place("Block written", "UNIT", (1, 0))
+    top.place("Block written", "UNIT", (1, 0), "1`()")
     file_system(net, top)
     top.stands("Application", (0, 0), application)
     return net

@@ -76,7 +76,8 @@ def application(net: Net, begun: str, done: str, *, timer: str, closes: bool = F
     ----------
     net : Net
     begun, done : str
-        Ports: the block that is read or written, and that this is done.
+        Ports: the block that is read or written, and that this is done. A token in the second one at the
+        start lets the program begin.
     timer : str
         Initial marking of the fusion set "Timer", which is cleared at the end.
     closes : bool
@@ -87,35 +88,30 @@ def application(net: Net, begun: str, done: str, *, timer: str, closes: bool = F
     Sheet
     """
     page = Sheet(net, "Application")
-    page.place("Ready", "BLOCK", (0, 0), "1`(0, first_random)")
-    page.place("Waiting", "RANGE", (1, 1))
+    page.place(done, "UNIT", (0, 0), port="in")
+    page.place("Next", "RANGE", (1, 1), "1`(0, first_random)")
     page.place(begun, "BLOCK", (2, 0), port="out")
-    page.place(done, "UNIT", (-1, 1), port="in")
-    page.place("Finished", "UNIT", (2.5, 3))
-    page.place("Timer", "UNIT", (2.5, 2), timer, fusion="Timer")
+    page.place("Finished", "UNIT", (2, 2))
+    page.place("Timer", "UNIT", (3, 1), timer, fusion="Timer")
     page.transition(
         "Next block",
         (1, 0),
-        takes={"Ready": "(i, x)"},
-        gives={
-            begun: "(first_of (i, x), first_of (i, x) + block_pages)",
-            "Waiting": "(i + 1, next_random x)",
-        },
+        takes={done: "()", "Next": "(i, x)"},
+        gives={begun: "(first_of (i, x), first_of (i, x) + block_pages)", "Next": "(i + 1, next_random x)"},
         guard="i < requests",
     )
-    page.transition("Go on", (0, 1), takes={done: "()", "Waiting": "(i, x)"}, gives={"Ready": "(i, x)"})
-    last = {"Ready": "(i, x)"}
+    last = {done: "()", "Next": "(i, x)"}
     if closes:
-        page.place("To sync", "UNIT", (-0.5, 2), port="out")
-        page.place("Closing", "UNIT", (0.5, 3))
-        page.place("Synced", "UNIT", (1.5, 2), port="in")
+        page.place("To sync", "UNIT", (-1, 1), port="out")
+        page.place("Closing", "UNIT", (0, 2))
+        page.place("Synced", "UNIT", (1, 3), port="in")
         page.transition(
-            "Close", (0.5, 2), takes=last, gives={"To sync": "()", "Closing": "()"}, guard="i >= requests"
+            "Close", (0, 1), takes=last, gives={"To sync": "()", "Closing": "()"}, guard="i >= requests"
         )
         last = {"Synced": "()", "Closing": "()"}
     page.transition(
         "Finish",
-        (1.5, 3),
+        (1, 2),
         takes=last,
         gives={"Finished": "()"},
         clears=["Timer"],
