@@ -1,5 +1,7 @@
 """The nets that come with pagecast are the files that their modules build."""
 
+import re
+
 import pytest
 
 from pagecast import petri
@@ -35,6 +37,12 @@ def test_the_layout_changes_nothing_else(name, tmp_path):
                 assert {key: before[key] for key in before.keys() - drawn} == {
                     key: after[key] for key in after.keys() - drawn
                 }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_integers_of_a_net_fit_into_the_31_bits_of_cpn_tools(name):
+    texts = petri.load(path_of(name)).values.values()
+    assert max(int(number) for text in texts for number in re.findall(r"\b\d+\b", text)) < 2**30
 
 
 def test_two_arcs_between_the_same_nodes_are_bent_to_either_side():

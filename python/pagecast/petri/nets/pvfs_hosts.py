@@ -31,7 +31,7 @@ COLOURS: Final = (
     "colset PAYLOAD = product INT * INT * INT;",
     "colset PAYLOADS = list PAYLOAD;",
     "colset NUMBER = int timed;",
-    "var d, o, y, s : INT;",
+    "var d, g, y, s : INT;",
     "var fs : PACKETS;",
     "var ps : PAYLOADS;",
 )
@@ -67,7 +67,7 @@ HOSTS: Final = (
     "val datafile_strips = (file_bytes div strip_bytes + servers) div servers;",
     "val datafile_pages = datafile_strips * strip_bytes div page_bytes;",
     "val file_pages = clients * datafile_pages;",
-    "fun page_of (o, n) = (o - 1) * datafile_pages + n div page_bytes;",
+    "fun page_of (g, n) = (g - 1) * datafile_pages + n div page_bytes;",
 )
 """The file of a client, strips, segments, Gigabit Ethernet, stacks; the share of a server in a range."""
 
@@ -134,17 +134,17 @@ def network(net: Net, hosts: list[str]) -> Sheet:
     page.transition(
         "Enqueue",
         (1, middle),
-        takes={"At multiplexer": "(d, o, w, y)", "Port queue": "(d, fs)"},
-        gives={"Port queue": "(d, fs ^^ [(d, o, w, y)])", "Backlog": "d"},
+        takes={"At multiplexer": "(d, g, w, y)", "Port queue": "(d, fs)"},
+        gives={"Port queue": "(d, fs ^^ [(d, g, w, y)])", "Backlog": "d"},
     )
     arrives = {
-        f"To {host}": f"(if d = {number} then 1`(d, o, w, y) else empty)@+wire_ns"
+        f"To {host}": f"(if d = {number} then 1`(d, g, w, y) else empty)@+wire_ns"
         for number, host in enumerate(hosts, 1)
     }
     page.transition(
         "Forward",
         (3, middle),
-        takes={"Backlog": "d", "Port idle": "d", "Port queue": "(d, (s, o, w, y) :: fs)"},
+        takes={"Backlog": "d", "Port idle": "d", "Port queue": "(d, (s, g, w, y) :: fs)"},
         gives={"Port queue": "(d, fs)", "Port idle": "d", **arrives},
         delay="@+transfer_ns y",
     )
@@ -198,7 +198,7 @@ def client_stack(net: Net) -> Sheet:
     page.transition(
         "Gather",
         (1, 0),
-        takes={"To host": "(d, o, w, y)", "Stack": "()", "Missing": "n"},
+        takes={"To host": "(d, g, w, y)", "Stack": "()", "Missing": "n"},
         gives={"Stack": "()@+gather_ns", "Missing": "n - w - y"},
     )
     page.transition(
@@ -220,12 +220,12 @@ def segmentation(net: Net) -> Sheet:
     page.transition(
         "Cut",
         (1, 0.5),
-        takes={"Payloads": "(o, w, n) :: ps", "Segmenter": "()", "Device buffer": "fs"},
+        takes={"Payloads": "(g, w, n) :: ps", "Segmenter": "()", "Device buffer": "fs"},
         keeps={"Number": "d"},
         gives={
-            "Payloads": "if n > mss_bytes then (o, w, n - mss_bytes) :: ps else ps",
+            "Payloads": "if n > mss_bytes then (g, w, n - mss_bytes) :: ps else ps",
             "Segmenter": "()@+segment_ns",
-            "Device buffer": "fs ^^ [(o, d, w, least (n, mss_bytes))]",
+            "Device buffer": "fs ^^ [(g, d, w, least (n, mss_bytes))]",
         },
         guard="length fs < device_packets",
     )
@@ -241,8 +241,8 @@ def device(net: Net) -> Sheet:
     page.transition(
         "Transmit",
         (1, 0),
-        takes={"Device idle": "()", "Device buffer": "(d, o, w, y) :: fs"},
-        gives={"Device idle": "()", "Device buffer": "fs", "At multiplexer": "(d, o, w, y)"},
+        takes={"Device idle": "()", "Device buffer": "(d, g, w, y) :: fs"},
+        gives={"Device idle": "()", "Device buffer": "fs", "At multiplexer": "(d, g, w, y)"},
         delay="@+transfer_ns y",
     )
     return page

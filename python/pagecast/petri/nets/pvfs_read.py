@@ -101,11 +101,11 @@ def _striping(net: Net) -> Sheet:
         "Request",
         (3, 0),
         takes={"Requesting": "(m, n, s)", "Device buffer": "fs"},
-        keeps={"Number": "o"},
+        keeps={"Number": "g"},
         gives={
             "Requesting": "(m, n, s + 1)@+(if share (s, m, n) > 0 then build_ns else 0)",
             "Device buffer": "if share (s, m, n) > 0 "
-            "then fs ^^ [(clients + 1 + s, o, share (s, m, n), 0)] else fs",
+            "then fs ^^ [(clients + 1 + s, g, share (s, m, n), 0)] else fs",
         },
         guard="s < servers",
     )
@@ -150,21 +150,21 @@ def _receive(net: Net) -> Sheet:
     page.transition(
         "Store",
         (1, 0),
-        takes={"To host": "(d, o, w, y)", "Receive buffer": "fs"},
-        gives={"Receive buffer": "fs ^^ [(d, o, w, y)]"},
+        takes={"To host": "(d, g, w, y)", "Receive buffer": "fs"},
+        gives={"Receive buffer": "fs ^^ [(d, g, w, y)]"},
     )
     page.transition(
         "Search",
         (3, 0),
-        takes={"Stack": "()", "Receive buffer": "(d, o, w, y) :: fs"},
-        gives={"Stack": "()", "Receive buffer": "fs", "Received": "(d, o, w, y)"},
+        takes={"Stack": "()", "Receive buffer": "(d, g, w, y) :: fs"},
+        gives={"Stack": "()", "Receive buffer": "fs", "Received": "(d, g, w, y)"},
         delay="@+receive_ns",
     )
     page.transition(
         "Add",
         (5, 0),
-        takes={"Received": "(d, o, w, y)", "Jobs": "js"},
-        gives={"Jobs": "js ^^ [(o, w, 0)]"},
+        takes={"Received": "(d, g, w, y)", "Jobs": "js"},
+        gives={"Jobs": "js ^^ [(g, w, 0)]"},
     )
     return page
 
@@ -182,22 +182,22 @@ def _chunks(net: Net, clients: int) -> Sheet:
     page.transition(
         "Begin",
         (1, 0),
-        takes={"Idle": "()", "Jobs": "(o, w, m) :: js", "Position": "(o, n)"},
+        takes={"Idle": "()", "Jobs": "(g, w, m) :: js", "Position": "(g, n)"},
         gives={
             "Jobs": "js",
-            "Position": "(o, n + chunk_of (w, m))",
-            "To read": "(page_of (o, n), page_of (o, n + chunk_of (w, m) + page_bytes - 1))",
-            "Reading": "(o, w, m)",
+            "Position": "(g, n + chunk_of (w, m))",
+            "To read": "(page_of (g, n), page_of (g, n + chunk_of (w, m) + page_bytes - 1))",
+            "Reading": "(g, w, m)",
         },
     )
     page.transition(
         "End",
         (1, 2),
-        takes={"Block read": "()", "Reading": "(o, w, m)", "Jobs": "js"},
+        takes={"Block read": "()", "Reading": "(g, w, m)", "Jobs": "js"},
         gives={
             "Idle": "()",
-            "Jobs": "if m + chunk_of (w, m) < w then js ^^ [(o, w, m + chunk_of (w, m))] else js",
-            "Read": "(o, w, m + chunk_of (w, m), chunk_of (w, m))",
+            "Jobs": "if m + chunk_of (w, m) < w then js ^^ [(g, w, m + chunk_of (w, m))] else js",
+            "Read": "(g, w, m + chunk_of (w, m), chunk_of (w, m))",
         },
     )
     return page
@@ -212,15 +212,15 @@ def _release(net: Net, clients: int) -> Sheet:
     page.transition(
         "Hold",
         (2, 0),
-        takes={"Read": "(o, w, m, n)", "Buffered": "(o, k)"},
-        gives={"Buffered": "(o, k + n)"},
+        takes={"Read": "(g, w, m, n)", "Buffered": "(g, k)"},
+        gives={"Buffered": "(g, k + n)"},
         guard="k + n < release_of w andalso m < w",
     )
     page.transition(
         "Release",
         (0, 2),
-        takes={"Read": "(o, w, m, n)", "Buffered": "(o, k)", "Payloads": "ps"},
-        gives={"Buffered": "(o, 0)", "Payloads": "ps ^^ [(o, 0, k + n)]"},
+        takes={"Read": "(g, w, m, n)", "Buffered": "(g, k)", "Payloads": "ps"},
+        gives={"Buffered": "(g, 0)", "Payloads": "ps ^^ [(g, 0, k + n)]"},
         guard="k + n >= release_of w orelse m >= w",
     )
     return page

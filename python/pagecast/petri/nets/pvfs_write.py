@@ -125,30 +125,30 @@ def _receive(net: Net, clients: int) -> Sheet:
     page.transition(
         "Store",
         (1, 0),
-        takes={"To host": "(d, o, w, y)", "Arrived": "fs"},
-        gives={"Arrived": "fs ^^ [(d, o, w, y)]"},
+        takes={"To host": "(d, g, w, y)", "Arrived": "fs"},
+        gives={"Arrived": "fs ^^ [(d, g, w, y)]"},
     )
     page.transition(
         "Search",
         (3, 0),
-        takes={"Stack": "()", "Arrived": "(d, o, w, y) :: fs"},
-        keeps={"Receive buffers": "(o, k)"},
-        gives={"Stack": "()", "Arrived": "fs", "Found": "(d, o, w, y)"},
+        takes={"Stack": "()", "Arrived": "(d, g, w, y) :: fs"},
+        keeps={"Receive buffers": "(g, k)"},
+        gives={"Stack": "()", "Arrived": "fs", "Found": "(d, g, w, y)"},
         delay="@+(if k = 0 then receive_ns else gather_ns)",
     )
     page.transition(
         "Fill",
         (4, 2),
-        takes={"Found": "(d, o, w, y)", "Receive buffers": "(o, k)"},
-        gives={"Receive buffers": "(o, k + y)"},
+        takes={"Found": "(d, g, w, y)", "Receive buffers": "(g, k)"},
+        gives={"Receive buffers": "(g, k + y)"},
         guard="k + y < w",
         priority="P_HIGH",
     )
     page.transition(
         "Complete",
         (5, -0.5),
-        takes={"Found": "(d, o, w, y)", "Receive buffers": "(o, k)", "Jobs": "ps"},
-        gives={"Receive buffers": "(o, 0)", "Jobs": "ps ^^ [(o, w, 0)]"},
+        takes={"Found": "(d, g, w, y)", "Receive buffers": "(g, k)", "Jobs": "ps"},
+        gives={"Receive buffers": "(g, 0)", "Jobs": "ps ^^ [(g, w, 0)]"},
         guard="k + y >= w",
         priority="P_HIGH",
     )
@@ -169,20 +169,20 @@ def _jobs(net: Net, clients: int) -> Sheet:
     page.transition(
         "Begin",
         (1, 0),
-        takes={"Idle": "()", "Jobs": "(o, w, m) :: ps", "Position": "(o, n)"},
+        takes={"Idle": "()", "Jobs": "(g, w, m) :: ps", "Position": "(g, n)"},
         gives={
             "Jobs": "ps",
-            "Position": "(o, n + w)",
-            "To write": "(page_of (o, n), page_of (o, n + w + page_bytes - 1))",
-            "Writing": "o",
+            "Position": "(g, n + w)",
+            "To write": "(page_of (g, n), page_of (g, n + w + page_bytes - 1))",
+            "Writing": "g",
         },
     )
     page.transition(
         "Answer",
         (1, 2),
-        takes={"Block written": "()", "Writing": "o", "Device buffer": "fs"},
+        takes={"Block written": "()", "Writing": "g", "Device buffer": "fs"},
         keeps={"Number": "d"},
-        gives={"Idle": "()", "Device buffer": "fs ^^ [(o, d, 1, 0)]"},
+        gives={"Idle": "()", "Device buffer": "fs ^^ [(g, d, 1, 0)]"},
     )
     return page
 
