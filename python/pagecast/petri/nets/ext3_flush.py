@@ -1,6 +1,6 @@
 """Pages of the net of writes to ext3 that flush dirty pages: four triggers, the flush, the end of a write.
 
-Source: section 4.4 of the dissertation; Figures 27 and 28 by their place in the text.
+Source: section 4.4 of the dissertation, which shows them in Figures 27 and 28.
 """
 
 from typing import Final
