@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from net_pages import net_figures
 
 import pagecast as pc
 from pagecast import _core
@@ -608,6 +609,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "write_back_throttling": write_back_throttling,
     "journal_commit": journal_commit,
     "sample_instants": sample_instants,
+    **net_figures(),
 }
 
 

@@ -55,6 +55,14 @@ def test_run_takes_another_value(folder):
     assert found["places"]["marking"] == ["1`7"]
 
 
+def test_a_net_that_comes_with_pagecast_is_found_by_its_name(folder):
+    values = ("--set", "file_pages=8", "--set", "journal_mode=data", "--set", "journal_pages=4")
+    code, out, _ = called(folder, "run", "ext3-write", *values, "--json")
+    found = json.loads(out)
+    counts = dict(zip(*found["transitions"].values(), strict=True))
+    assert (code, found["ended"], counts["Checkpoint'Written"]) == (0, "dead", 8)
+
+
 def test_space_reports_the_dead_marking(folder):
     code, out, _ = called(folder, "space", "net.cpn", "--json")
     found = json.loads(out)

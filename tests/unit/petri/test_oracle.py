@@ -5,6 +5,10 @@ Others have written it, and compared it with CPN Tools.
 
 import pytest
 
+from pagecast.petri import load
+from pagecast.petri.nets import path_of
+from pagecast.petri.nets.pvfs_read import pvfs_read
+from pagecast.petri.nets.pvfs_write import pvfs_write
 from tests.unit.petri.corpus import NETS, built
 
 cpncheck = pytest.importorskip("cpncheck")
@@ -15,6 +19,40 @@ BY_HAND = {
     "the time of the model": (3, 2),
 }
 """Nodes and arcs of nets with what cpncheck does not know: `n + 1` in a pattern, `and`, IntInf."""
+
+
+SMALL = [
+    ("ext3-read", {"file_pages": 3, "prefetch_pages": 2}),
+    ("ext3-read", {"file_pages": 4, "block_pages": 2, "cache_pages": 2, "requests": 4, "ageing_ns": 10**7}),
+    (
+        "ext3-read",
+        {"file_pages": 4, "cached_pages": 2, "cache_pages": 3, "requests": 9, "is_random": True},
+    ),
+    ("ext3-read", {"file_pages": 4, "block_pages": 2, "cached_pages": 4, "requests": 8, "ageing_ns": 20000}),
+    ("ext3-write", {"file_pages": 3, "queue_requests": 2}),
+    ("ext3-write", {"file_pages": 3, "queue_requests": 2, "dirty_limit_pages": 2, "requests": 5}),
+    ("ext3-write", {"file_pages": 3, "is_synchronous": True, "journal_mode": "writeback"}),
+    ("ext3-write", {"file_pages": 4, "block_pages": 2, "journal_mode": "data", "journal_pages": 2}),
+    (
+        "ext3-write",
+        {
+            "file_pages": 4,
+            "memory_pages": 2,
+            "flush_ns": 12000,
+            "disk_page_ns": 5000,
+            "disk_position_ns": 1000,
+        },
+    ),
+]
+"""Shipped nets with values that make them small."""
+
+
+PVFS = [
+    ((1, 1), {"file_bytes": 8192, "block_bytes": 4096, "mss_bytes": 2500}),
+    ((1, 3), {"file_bytes": 8192, "block_bytes": 8192, "mss_bytes": 4096}),
+    ((2, 2), {"file_bytes": 8192, "block_bytes": 8192, "mss_bytes": 4096}),
+]
+"""Clients and servers of the nets of PVFS, with values that make them small."""
 
 
 def oracle_of(path):
@@ -35,7 +73,22 @@ def test_the_state_space_is_that_of_paper_and_pencil(name):
 
 @pytest.mark.parametrize("name", [name for name in NETS if name not in BY_HAND])
 def test_the_state_space_is_that_of_the_oracle(name, tmp_path):
-    net = built(name, NETS[name])
+    assert_same_space(built(name, NETS[name]), tmp_path)
+
+
+@pytest.mark.parametrize(("hosts", "values"), PVFS)
+@pytest.mark.parametrize("build", [pvfs_read, pvfs_write])
+def test_the_state_space_of_pvfs_is_that_of_the_oracle(build, hosts, values, tmp_path):
+    assert_same_space(build(*hosts).with_values(strip_bytes=4096, **values), tmp_path)
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL)
+def test_the_state_space_of_a_shipped_net_is_that_of_the_oracle(name, values, tmp_path):
+    assert_same_space(load(path_of(name)).with_values(**values), tmp_path)
+
+
+def assert_same_space(net, tmp_path):
+    """Compare the state space of a net with that of cpncheck."""
     net.save(tmp_path / "net.cpn")
     ours, theirs = net.state_space(), oracle_of(tmp_path / "net.cpn")
     assert (ours.is_complete, theirs.complete) == (True, True)

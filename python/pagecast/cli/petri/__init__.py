@@ -18,6 +18,8 @@ COMMANDS = ("run", "check", "show", "step", "space", "convert")
 def command() -> None:
     """Run and check timed coloured Petri nets, in the files of CPN Tools (.cpn).
 
+    The nets ext3-read, ext3-write, pvfs-read and pvfs-write come with pagecast, and are found by name.
+
     \b
     Examples:
       pagecast petri check net.cpn                    are all inscriptions understood?

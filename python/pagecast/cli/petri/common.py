@@ -9,6 +9,7 @@ import click
 from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.petri import Net, load
+from pagecast.petri.nets import NAMES, path_of
 
 __all__ = ["cut", "loaded", "net", "values"]
 
@@ -16,7 +17,7 @@ _LONGEST = 200
 """Characters of a marking in a table."""
 
 net: Callable[[Any], Any] = click.argument("net", metavar="NET.cpn", type=options.FileName())
-"""The file of a net."""
+"""The file of a net, or the name of one that comes with pagecast."""
 
 values: Callable[[Any], Any] = click.option(
     "--set",
@@ -35,6 +36,7 @@ def loaded(path: Path, values: tuple[str, ...]) -> Net:
     Parameters
     ----------
     path : Path
+        The file, or where there is none, the name of a net that comes with pagecast.
     values : tuple of str
         Each is ``NAME=VALUE``.
 
@@ -48,7 +50,8 @@ def loaded(path: Path, values: tuple[str, ...]) -> Net:
         if not sign or not name.strip() or not value.strip():
             raise click.BadParameter(f"`{shown(text)}` is no NAME=VALUE", param_hint="--set")
         found[name.strip()] = value.strip()
-    of = load(path)
+    name = str(path)
+    of = load(path_of(name) if name in NAMES and not path.exists() else path)
     return of.with_values(**found) if found else of
 
 
