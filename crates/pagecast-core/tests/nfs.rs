@@ -718,3 +718,38 @@ fn what_has_been_closed_or_removed_is_not_closed_again() {
     assert_eq!(run.operations.end.len(), 3, "the stream is closed at the end, and its file with it");
     assert_eq!(run.file("/remote/g").2, 0);
 }
+
+/// A client of Linux 3.2 whose limit is small, and a server whose disk turns.
+const SMALL_LIMIT: &str = r#"
+[host.client]
+cores = 32
+kernel = { version = "3.2", hz = 1000 }
+vm = { dirty_bytes = "1 MiB", dirty_background_ratio = 10 }
+memory = { size = "32 GiB", read = "8 GB/s", write = "8 GB/s", cost = { copy_read = "2 GB/s", copy_write = "2 GB/s" } }
+mount."/nfs" = { nfs = "server:/export", options = { rsize = "1 MiB", wsize = "1 MiB", vers = "3", slots = 16 } }
+[host.server]
+cores = 8
+kernel = { version = "3.1", hz = 1000 }
+memory = { size = "8 GiB", read = "8 GB/s", write = "8 GB/s", cost = { copy_read = "2 GB/s", copy_write = "2 GB/s" } }
+mount."/export" = { disk = "hdd", type = "ext4", journal = {} }
+[host.server.disk.hdd]
+size = "500 GB"
+read = "60 MiB/s"
+write = "60 MiB/s"
+nr_requests = 128
+max_sectors_kb = 512
+rotation = { rpm = 7200, track_seek = "1.1 ms", average_seek = "9.5 ms", inner = 0.48 }
+[link.lan]
+between = ["client", "server"]
+transport = "1gbe"
+latency = "100 us"
+"#;
+
+/// What becomes unstable while a COMMIT is on its way is committed after it: nothing else would, and a writer that waits for its client's
+/// limit would wait for ever.
+#[test]
+fn a_writer_at_a_small_limit_ends_before_4_13() {
+    let write = "write = '/nfs/f', size = '310 MiB', call = '1 MiB'";
+    let run = on(SMALL_LIMIT).process_with("p", "host = 'client'", &[write]).run("kernel");
+    assert!((15.0..20.0).contains(&run.seconds("p", 0)), "{}", run.seconds("p", 0));
+}
