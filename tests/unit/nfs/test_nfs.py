@@ -106,7 +106,7 @@ def test_the_case_that_fixes_the_server_is_not_judged(folder):
     assert [row.role for row in outcome.rows] == ["calibration", "judged", "judged"]
     assert [round(row.error, 2) for row in outcome.rows] == [0.5, 0.0, -0.33]
     assert outcome.conclusion()[0] == (
-        "Throughput: 1 of 2 cases within 20 %, mean 25 %; a disk that is always busy 1025 %."
+        "Throughput: 1 of 2 cases within 20 %, mean 25 %; a disk that is always busy 233 %."
     )
 
 

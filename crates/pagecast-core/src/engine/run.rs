@@ -143,6 +143,10 @@ impl<N: Network> Engine<'_, N> {
 
     /// The result at `end`, when the processes of other hosts have ended too: until then the flusher goes on.
     #[inline(never)]
+    #[expect(
+        clippy::boxed_local,
+        reason = "programs simulate within programs: it would be on the stack of each"
+    )]
     pub(super) fn finish(mut self: Box<Self>, end: Nanos) -> Result<SimulationResult, SimulationError> {
         while self.now < end {
             self.settle()?;

@@ -32,8 +32,8 @@ PILOT_S: Final = 4.0
 MOST_GROWTH: Final = 10.0
 """A next run writes so many times as much, at most."""
 
-STEPS: Final = 3
-"""How often the rate of the server's disk is corrected."""
+STEPS: Final = 6
+"""So many rates of the server's disk are tried."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,16 @@ def simulate_case(
 def disk_rate(case: Case, *, overrides: tuple[str, ...], simulate: Simulate) -> float:
     """Give the MiB/s of the server's disk with which a case has the throughput that was published of it.
 
-    The first guess is the rate of a COMMIT; the forecast grows with the disk, and less than in proportion.
+    The first guess is the rate of a COMMIT. A few COMMITs fall into the time that is looked at, so that the
+    forecast does not grow evenly with the disk: of the rates tried the nearest is taken.
     """
     rate = case.commits.mib_per_s if case.commits else case.mib_per_s
+    tried: list[tuple[float, float]] = []
     for _ in range(STEPS):
         found = forecast(case, disk_mib_per_s=rate, overrides=overrides, simulate=simulate)
+        tried.append((abs(found.mib_per_s - case.mib_per_s), rate))
         rate *= case.mib_per_s / found.mib_per_s
-    return rate
+    return min(tried)[1]
 
 
 def forecast(
@@ -89,13 +92,13 @@ def forecast(
             break
         size_mib *= min(1.25 * END_S / ended_s, MOST_GROWTH)
     commits = _commits_s(result)
-    written = _written_mib(result, BEGIN_S, END_S)
+    times, durable = _durable(result)
     # Events beyond a number are not kept, so sizes are those of the time that they cover.
     end = min(END_S, float(commits[-1])) if len(commits) else END_S
     begin = min(BEGIN_S, end / 2)
     counted = int(np.count_nonzero((commits > begin) & (commits <= end)))
-    size = _written_mib(result, begin, end) / counted if counted else None
-    return Forecast(case, written / (END_S - BEGIN_S), size, str(result.provenance["machine_hash"]))
+    size = float(np.diff(np.interp((begin, end), times, durable))[0]) / counted if counted else None
+    return Forecast(case, _rate(times, durable), size, str(result.provenance["machine_hash"]))
 
 
 def _commits_s(result: "Result") -> NDArray[np.float64]:
@@ -105,13 +108,25 @@ def _commits_s(result: "Result") -> NDArray[np.float64]:
     return found
 
 
-def _written_mib(result: "Result", begin_s: float, end_s: float) -> float:
-    """Give what became durable in a time: bytes dirtied less those dirty, under writeback or unstable."""
+def _durable(result: "Result") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give times in s, and the MiB durable then: dirtied less those dirty, under writeback or unstable."""
     timeline = result.timeline
     of_client = np.asarray(timeline["host"]) == CLIENT
     dirtied, dirty, writeback = (
         np.asarray(timeline[f"{name}_bytes"], float)[of_client] for name in ("dirtied", "dirty", "writeback")
     )
-    times = np.asarray(timeline["time_s"], float)[of_client]
-    begin, end = np.interp((begin_s, end_s), times, dirtied - dirty - writeback)
-    return float(end - begin) / MIB
+    return np.asarray(timeline["time_s"], float)[of_client], (dirtied - dirty - writeback) / MIB
+
+
+def _rate(times: NDArray[np.float64], durable: NDArray[np.float64]) -> float:
+    """Give MiB/s from 10 to 40 s, between the first and the last moment at which some became durable.
+
+    A COMMIT makes up to half of a gibibyte durable at once: whole seconds would hold one more or one less.
+    """
+    more = np.flatnonzero(np.diff(durable) > 0) + 1
+    within = more[(times[more] >= BEGIN_S) & (times[more] <= END_S)]
+    if len(within) < 2:
+        begin, end = np.interp((BEGIN_S, END_S), times, durable)
+        return float(end - begin) / (END_S - BEGIN_S)
+    first, last = within[0], within[-1]
+    return float((durable[last] - durable[first]) / (times[last] - times[first]))
