@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from net_pages import net_figures
+from net_pages import net_pictures
 
 import pagecast as pc
 from pagecast import _core
@@ -609,8 +609,10 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "write_back_throttling": write_back_throttling,
     "journal_commit": journal_commit,
     "sample_instants": sample_instants,
-    **net_figures(),
 }
+
+NETS: Final = net_pictures()
+"""The pages of nets, as SVG."""
 
 
 def with_legend(axes: Axes) -> Figure:
@@ -628,3 +630,5 @@ def draw(folder: Path) -> None:
             figure = make()
             figure.savefig(folder / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
             plt.close(figure)
+    for name, picture in NETS.items():
+        (folder / f"{name}.svg").write_text(picture, encoding="utf-8")

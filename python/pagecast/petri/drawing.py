@@ -1,6 +1,7 @@
 """Pictures of a net: SVG as CPN Tools draws it, and DOT for Graphviz."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
@@ -14,8 +15,10 @@ _APART = 26.0
 """Distance of the middles of two arcs between the same nodes."""
 MOST_LINES = 3
 """Lines of a marking that are drawn."""
+_WIDE = 30
+"""Characters of a line of an inscription."""
 _LONGEST = 60
-"""Characters of an inscription that are drawn."""
+"""Characters of a line that are drawn."""
 _PORTS: Final = {"in": "In", "out": "Out", "in/out": "I/O"}
 _STYLE: Final = """\
 .node { fill: #fff; stroke: #222; stroke-width: 1.4 }
@@ -26,9 +29,10 @@ _STYLE: Final = """\
 .marking { fill: #e3f4e6; stroke: #1a7f37; stroke-width: 0.8 }
 .arc { fill: none; stroke: #222; stroke-width: 1 }
 .name { text-anchor: middle }
-.colset { font-style: italic }
-.inscription { text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 text { font: 10px sans-serif; fill: #222 }
+.colset { font-style: italic; fill: #666 }
+.inscription { text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px; fill: #1f3d7a }
+.condition { fill: #8a1c1c }
 .title { font: bold 14px sans-serif }"""
 
 
@@ -200,13 +204,13 @@ class _Page:
         self._name(x, y, 2 * rx, transition["name"])
         if transition["page"]:
             self._tag(x, y + ry, transition["page"])
-        self._text(x - rx, y - ry - 6, transition["guard"])
-        self._text(x + rx + 4, y - ry - 4, transition["delay"])
-        self._text(x + rx + 4, y + ry + 8, transition["priority"])
+        self._text(x - rx, y - ry - 6, transition["guard"], "condition")
+        self._text(x + rx + 4, y - ry - 4, transition["delay"], "condition")
+        self._text(x + rx + 4, y + ry + 8, transition["priority"], "condition")
         self._text(x - rx, y + ry + 14 + 8 * bool(transition["page"]), transition["code"])
 
     def _name(self, x: float, y: float, width: float, name: str) -> None:
-        lines = _wrapped(name, max(6, int(width / 5.6)))
+        lines = _wrapped(name, max(6, int(width / 5.6)), r"[\s_]+")
         for number, line in enumerate(lines):
             at = y + 3.5 + _LINE * (number - (len(lines) - 1) / 2)
             self.parts.append(f'<text class="name" x="{_n(x)}" y="{_n(at)}">{escape(line)}</text>')
@@ -239,7 +243,12 @@ class _Page:
         if arc["label"]:
             at = (arc["label"][0], -arc["label"][1])
         if arc["kind"] not in ("inhibitor", "reset"):
-            self._text(*at, arc["inscription"], "inscription")
+            lines = _wrapped(" ".join(arc["inscription"].split()), _WIDE)
+            # Beside a bend to the left or right: two arcs up and down have their inscriptions on both sides.
+            x, y = (at[0] - (transition["x"] + place["x"]) / 2, at[1] + (transition["y"] + place["y"]) / 2)
+            if abs(x) > max(abs(y), 4.0):
+                at = (at[0] + math.copysign(3.0 * max(map(len, lines)) + 3.0, x), at[1])
+            self._text(at[0], at[1] - _LINE / 2 * (len(lines) - 1), "\n".join(lines), "inscription")
 
 
 def _on_box(node: Mapping[str, Any], towards: tuple[float, float]) -> tuple[float, float]:
@@ -274,15 +283,14 @@ def tokens(marking: str) -> str:
         return "…"
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrapped(text: str, width: int, ends: str = r"\s+") -> list[str]:
+    """Break a text into lines behind what `ends` a part."""
     lines = [""]
-    for word in text.replace("_", "_ ").split():
-        join = "" if not lines[-1] or lines[-1].endswith("_") else " "
-        if lines[-1] and len(lines[-1]) + len(join) + len(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] += join + word
-    return lines
+    for part in re.findall(rf".+?(?:{ends}|$)", text.strip()):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line.strip() for line in lines]
 
 
 def _short(text: str) -> str:

@@ -289,10 +289,37 @@ class Net:
         PetriNetError, SimulationError
             As for `run`.
         """
-        picture = drawing.svg(self.pages(), self._made().instances(), self.stepper().now().marking)
-        page, run = animation.page(self.name, picture, self.stepper(seed=seed), steps, until)
+        page, run = animation.page(self.name, self.draw(), self.stepper(seed=seed), steps, until)
         Path(path).write_text(page, encoding="utf-8")
         return run
+
+    def draw(self, page: str | None = None) -> str:
+        """Draw the net with its initial marking.
+
+        Parameters
+        ----------
+        page : str, optional
+            The first instance of this page alone.
+
+        Returns
+        -------
+        str
+            SVG.
+
+        Raises
+        ------
+        ArgumentError
+            The net has no such page.
+        PetriNetError
+            The net cannot be understood.
+        """
+        pages, instances = self.pages(), self._made().instances()
+        if page is not None:
+            instances = [of for of in instances if pages[of[0]]["name"] == page and of[1] == 1]
+            if not instances:
+                known = ", ".join(of["name"] for of in pages)
+                raise ArgumentError(f"{self.name} has no page `{page}` in use; its pages: {known}")
+        return drawing.svg(pages, instances, self.stepper().now().marking)
 
     def _written(self, suffix: str) -> str:
         match suffix:
@@ -300,9 +327,10 @@ class Net:
                 return self._made().write()
             case ".pnml":
                 return pnml.text(self)
-            case ".svg" | ".dot":
-                draw = drawing.svg if suffix == ".svg" else drawing.dot
-                return draw(self.pages(), self._made().instances(), self.stepper().now().marking)
+            case ".svg":
+                return self.draw()
+            case ".dot":
+                return drawing.dot(self.pages(), self._made().instances(), self.stepper().now().marking)
         raise ArgumentError(f"`{suffix}` is no kind of a net or a picture; use .cpn, .pnml, .svg or .dot")
 
     def run(
