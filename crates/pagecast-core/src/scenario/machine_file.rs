@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn an_unknown_disk_names_those_there_are() {
-        let folder = with_disks("unknown", &[("round.toml", "from = 'round.toml'")]);
+        let folder = with_disks("unknown_disk", &[("round.toml", "from = 'round.toml'")]);
         let refusal = |name: &str| {
             folder.read(&format!("machine = {{ from = 'node', disk.ssd.from = '{name}' }}")).unwrap_err()
         };
