@@ -1,8 +1,7 @@
 //! Chooses the order in which the variables of a transition are bound: once, when the net is compiled.
 //!
 //! A condition is looked at as soon as its variables are bound, and `x = e` in a guard binds `x`. Of the input arcs, one whose colour is
-//! known goes first, then one with a field that a variable has given, then the one with the fewest parts, and of equal ones the one that is
-//! drawn first. What no arc binds is tried over its colour set.
+//! known goes first, then one with a known field, then the others as they are drawn. What no arc binds is tried over its colour set.
 
 use std::collections::HashMap;
 
@@ -213,15 +212,6 @@ pub fn plan(
     Ok(Plan { slots: planner.lowering.slots(), steps: planner.steps })
 }
 
-/// How many parts a pattern has.
-fn parts_of(expr: &Expr) -> usize {
-    match &expr.kind {
-        ExprKind::Tuple(parts) => parts.iter().map(parts_of).sum(),
-        ExprKind::Record(fields) => fields.iter().map(|(_, part)| parts_of(part)).sum(),
-        _ => 1,
-    }
-}
-
 struct Planner<'a> {
     program: &'a Program,
     variables: &'a [Variable],
@@ -267,22 +257,21 @@ impl Planner<'_> {
         })
     }
 
-    /// The term to take next, if one can be taken: one that is known, then one by a field that is known, then the simplest one. A place of plain
-    /// tokens mostly has few of them, and they find those of others.
+    /// The term to take next, if one can be taken.
     fn best(&self, terms: &[Terms], places: &[Place]) -> Option<usize> {
-        let score = |term: &Terms| -> Option<(u32, usize)> {
+        let score = |term: &Terms| {
             let counted = |expr: &Option<Expr>| expr.as_ref().is_none_or(|expr| self.is_bound(expr));
             if !counted(&term.early) {
                 return None;
             }
             match &term.kind {
-                Term::Computed(expr) => self.is_bound(expr).then_some((0, 0)),
+                Term::Computed(expr) => self.is_bound(expr).then_some(0),
                 Term::Pattern(count, of) => {
                     if !counted(count) {
                         return None;
                     }
                     if self.is_bound(of) {
-                        return Some((0, 0));
+                        return Some(0);
                     }
                     // Expressions in a pattern can wait only for variables that the pattern itself binds.
                     let mut inside = Vec::new();
@@ -291,12 +280,7 @@ impl Planner<'_> {
                     if !all.iter().all(|&number| self.bound[number] || inside.contains(&number)) {
                         return None;
                     }
-                    let parts = parts_of(of);
-                    let by_variable = self.known_field(of, term.place, places);
-                    Some(match by_variable.filter(|(_, known)| self.has_variables(known)) {
-                        Some(_) => (1, parts),
-                        None => (2, parts),
-                    })
+                    Some(if self.known_field(of, term.place, places).is_some() { 1 } else { 2 })
                 }
             }
         };
@@ -326,24 +310,19 @@ impl Planner<'_> {
         }
     }
 
-    /// A field of a tuple or a record whose value is known, with its place. One with variables goes before a constant, which many tokens share.
+    /// A field of a tuple or a record whose value is known, with its place.
     fn known_field<'e>(&self, expr: &'e Expr, place: u32, places: &[Place]) -> Option<(u32, &'e Expr)> {
-        let parts: Vec<(u32, &Expr)> = match &expr.kind {
-            ExprKind::Tuple(parts) => (0..).zip(parts).collect(),
+        match &expr.kind {
+            ExprKind::Tuple(parts) => (0..).zip(parts).find(|(_, part)| self.is_bound(part)),
             ExprKind::Record(fields) => {
                 let of = &self.program.colsets[places[place as usize].colset].of;
                 let Type::Record(labels, _) = of else { return None };
-                let at = |label: &String| labels.iter().position(|known| known == label).map(|at| at as u32);
-                fields.iter().filter_map(|(label, part)| Some((at(label)?, part))).collect()
+                fields.iter().find(|(_, part)| self.is_bound(part)).and_then(|(label, part)| {
+                    Some((labels.iter().position(|known| known == label)? as u32, part))
+                })
             }
-            _ => return None,
-        };
-        let known = parts.into_iter().filter(|(_, part)| self.is_bound(part));
-        known.min_by_key(|(_, part)| !self.has_variables(part))
-    }
-
-    fn has_variables(&self, expr: &Expr) -> bool {
-        !numbers(&free::names(expr), self.variables).is_empty()
+            _ => None,
+        }
     }
 
     fn take(&mut self, term: Terms, places: &mut [Place]) -> Result<(), MlError> {
