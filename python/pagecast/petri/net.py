@@ -8,6 +8,7 @@ from typing import Any
 from pagecast._core import PetriNet
 from pagecast.arguments import shown, written
 from pagecast.errors import ArgumentError, PetriNetError
+from pagecast.export import write_file
 from pagecast.petri import animation, drawing, pnml
 from pagecast.petri.build import Drawing, Node
 from pagecast.petri.replications import Replications, replicated
@@ -263,7 +264,7 @@ class Net:
         PetriNetError
             The net has what a place/transition net has not (`.pnml`).
         """
-        Path(path).write_text(self._written(Path(path).suffix), encoding="utf-8")
+        write_file(path, self._written(Path(path).suffix).encode(), replace=True)
 
     def animate(
         self, path: str | os.PathLike[str], *, steps: int = 200, seed: int = 0, until: float | None = None
@@ -290,7 +291,7 @@ class Net:
             As for `run`.
         """
         page, run = animation.page(self.name, self.draw(), self.stepper(seed=seed), steps, until)
-        Path(path).write_text(page, encoding="utf-8")
+        write_file(path, page.encode(), replace=True)
         return run
 
     def draw(self, page: str | None = None) -> str:
