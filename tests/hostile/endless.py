@@ -50,8 +50,8 @@ ENDLESS = {
     "calls of 1 B": 'models = ["cawl"]\n'
     + USUAL
     + _process('{ write = "/d/x", size = "20 GB", call = "1 B" }'),
-    # Processor time grows with the bytes over the memory: 20 TB through 8 GB take 14 s on quiet cores, and more
-    # beside other work. Flushers submit a 2048th of the memory at once, and kswapd wakes as often.
+    # Processor time grows with the bytes over the memory: 20 TB through 8 GB take 14 s on quiet cores, and
+    # more beside other work. Flushers submit a 2048th of the memory at once, and kswapd wakes as often.
     "a write of 20 TB": USUAL.replace("1 TB", "200 TB") + _process('{ write = "/d/x", size = "20 TB" }'),
     "parameters of parameters": USUAL
     + '[[file]]\npath = "/d/{p9}"\nsize = "1 GB"\n'

@@ -745,7 +745,7 @@ transport = "1gbe"
 latency = "100 us"
 "#;
 
-/// What becomes unstable while a COMMIT is on its way is committed after it: nothing else would, and a writer that waits for its client's
+/// Pages that become unstable while a COMMIT is on its way are committed after it: nothing else would, and a writer that waits for its client's
 /// limit would wait for ever.
 #[test]
 fn a_writer_at_a_small_limit_ends_before_4_13() {

@@ -148,17 +148,31 @@ pub struct Arc {
     pub label: Option<(f64, f64)>,
 }
 
+/// The numbers of the kinds of monitors in a file of CPN Tools.
+#[allow(missing_docs, reason = "the names are those of the kinds")]
+pub mod monitor_number {
+    pub const MARKING_SIZE: u32 = 0;
+    pub const BREAKPOINT: u32 = 1;
+    pub const USER: u32 = 2;
+    pub const DATA: u32 = 3;
+    pub const WRITE: u32 = 4;
+    pub const LIST_LENGTH: u32 = 5;
+    pub const COUNT: u32 = 6;
+    pub const CONTENTS: u32 = 7;
+    pub const ENABLED: u32 = 8;
+}
+
 /// The kinds of monitors: their numbers and names in a file of CPN Tools.
 pub const MONITOR_KINDS: [(u32, &str); 9] = [
-    (0, "Marking size"),
-    (1, "Breakpoint"),
-    (2, "User defined"),
-    (3, "Data collection"),
-    (4, "Write in file"),
-    (5, "List length data collection"),
-    (6, "Count transition occurence data collector"),
-    (7, "Place content break point"),
-    (8, "Transition enabled break point"),
+    (monitor_number::MARKING_SIZE, "Marking size"),
+    (monitor_number::BREAKPOINT, "Breakpoint"),
+    (monitor_number::USER, "User defined"),
+    (monitor_number::DATA, "Data collection"),
+    (monitor_number::WRITE, "Write in file"),
+    (monitor_number::LIST_LENGTH, "List length data collection"),
+    (monitor_number::COUNT, "Count transition occurence data collector"),
+    (monitor_number::CONTENTS, "Place content break point"),
+    (monitor_number::ENABLED, "Transition enabled break point"),
 ];
 
 /// A monitor as it is in the file.

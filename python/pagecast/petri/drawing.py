@@ -26,7 +26,6 @@ _STYLE: Final = """\
 .tagtext { font-size: 8px; fill: #1f4468; text-anchor: middle }
 .tokens { fill: #1a7f37 }
 .count { font-size: 9px; fill: #fff; text-anchor: middle }
-.marking { fill: #e3f4e6; stroke: #1a7f37; stroke-width: 0.8 }
 .arc { fill: none; stroke: #222; stroke-width: 1 }
 .name { text-anchor: middle }
 text { font: 10px sans-serif; fill: #222 }

@@ -78,7 +78,7 @@ class Run:
 
     @property
     def monitors(self) -> Columns:
-        """What the monitors have measured until now.
+        """Values that the monitors have measured until now.
 
         Columns `monitor`, `kind`, `count` (of values), `sum`, `mean` (over the time, where a value weighs as
         long as it lasts), `deviation`, `min`, `max`, `first` and `last`; None where there is no value.
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def written(self) -> dict[str, str]:
-        """What each monitor of the kind "write in file" has written."""
+        """Texts that monitors of the kind "write in file" have written, by name."""
         return {
             name: text for name, kind, *_, text in self._ll_simulator.monitors() if kind == "write in file"
         }

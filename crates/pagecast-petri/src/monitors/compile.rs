@@ -11,19 +11,7 @@ use crate::ml::lower::Lowering;
 use crate::ml::parser::expression;
 use crate::ml::types::Type;
 use crate::model::{Model, Step};
-use crate::net::MonitorText;
-
-/// The numbers of the kinds in a file of CPN Tools.
-mod number {
-    pub const MARKING_SIZE: u32 = 0;
-    pub const BREAKPOINT: u32 = 1;
-    pub const DATA: u32 = 3;
-    pub const WRITE: u32 = 4;
-    pub const LIST_LENGTH: u32 = 5;
-    pub const COUNT: u32 = 6;
-    pub const CONTENTS: u32 = 7;
-    pub const ENABLED: u32 = 8;
-}
+use crate::net::{MonitorText, monitor_number as number};
 
 /// Compiles the monitors of a net that are not switched off. Those of the user's own kind have effects outside of the net, and are left out.
 ///
@@ -142,7 +130,7 @@ fn around(model: &Model, places: &[u32]) -> Vec<u32> {
     transitions.filter(|(of, _)| touches(of)).map(|(_, number)| number).collect()
 }
 
-/// What the functions of monitors call a node: `Page'Node`, with a line for what no name may hold.
+/// The name of a node in functions of monitors: `Page'Node`, with a line for each character that no name may hold.
 fn mangled(model: &Model, at: &FlatNode, name: &str) -> String {
     let plain = |text: &str| {
         let allowed = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

@@ -17,7 +17,7 @@ pub use watching::{Seen, Watching};
 pub struct Monitor {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its kind, with the nodes or functions that it needs.
     pub kind: Kind,
     /// True if a value of it weighs as long as it lasts.
     pub is_timed: bool,
@@ -25,7 +25,7 @@ pub struct Monitor {
     pub after: Vec<u32>,
 }
 
-/// What a monitor does.
+/// A kind of monitors.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Measures the number of tokens of a place.
@@ -72,9 +72,9 @@ impl Kind {
 pub struct Functions {
     /// The places whose markings they are given.
     pub places: Vec<u32>,
-    /// What is said before the first occurrence.
+    /// Gives a value or a text before the first occurrence.
     pub init: Option<Call>,
-    /// What is said at the end.
+    /// Gives one more at the end.
     pub stop: Option<Call>,
     /// The predicate and the observer, for each of the transitions after which it looks.
     pub after: Vec<(Call, Option<Call>)>,

@@ -1,4 +1,4 @@
-//! What monitors have seen during a run.
+//! Lets monitors look during a run, and keeps their values and texts.
 
 use super::{Call, Functions, Kind, Monitor, Statistics};
 use crate::error::Result;
@@ -8,19 +8,19 @@ use crate::model::Model;
 use crate::simulator::Simulator;
 use crate::value::Value;
 
-/// What a monitor has seen.
+/// The values and the text of a monitor.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The values that it has measured.
     pub statistics: Statistics,
-    /// What it has written.
+    /// The text of a write-in-file monitor.
     pub text: String,
 }
 
 /// The monitors of a run.
 #[derive(Clone, Debug)]
 pub struct Watching {
-    /// What each monitor has seen.
+    /// The values and the text of each monitor.
     pub seen: Vec<Seen>,
     /// The monitors that look after an occurrence of each transition, with the place of the transition among theirs.
     after: Vec<Vec<(u32, u32)>>,

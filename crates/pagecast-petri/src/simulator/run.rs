@@ -115,7 +115,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// What monitors have seen until now: the last values have lasted until the model time. None if they were not asked for.
+    /// The values and texts of the monitors until now: the last values have lasted until the model time. None if they were not asked for.
     ///
     /// # Errors
     ///

@@ -1,6 +1,8 @@
 """``pagecast petri run``: run a net and show what has become of it."""
 
 import json
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from pagecast.cli import options
 from pagecast.cli.petri import common
 from pagecast.petri import Replications, Run
 from pagecast.report.document import Table
+from pagecast.result import Columns
 
 __all__ = ["command"]
 
@@ -113,8 +116,9 @@ def _show(net: Path, run: Run, log: int) -> None:
     from pagecast.report.terminal import print_table
 
     console = new_console()
-    monitors = [_monitors(run)] if len(run.monitors) else []
-    for table in (*([_occurrences(run)] if log else []), _transitions(run), *monitors, _marking(run)):
+    monitors = _monitors(run)
+    parts = ([_occurrences(run)] if log else [], [_transitions(run)], [monitors] if monitors.rows else [])
+    for table in (*chain(*parts), _marking(run)):
         print_table(table, console)
     time = f" at time {run.time}" if run.is_timed else ""
     why = _ENDINGS.get(run.ended, run.ended)
@@ -138,11 +142,15 @@ def _transitions(run: Run) -> Table:
 
 def _monitors(run: Run) -> Table:
     names = ("monitor", "kind", "count", "mean", "deviation", "min", "max", "last")
-    rows = [
+    return Table("Monitors", names, _values(run.monitors, names), text_columns=2)
+
+
+def _values(table: Columns, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Give rows of a monitor, its kind, a count and numbers."""
+    return [
         (name, kind, f"{count:,}", *(_number(value) for value in values))
-        for name, kind, count, *values in zip(*(run.monitors[name] for name in names), strict=True)
+        for name, kind, count, *values in zip(*(table[name] for name in names), strict=True)
     ]
-    return Table("Monitors", names, rows, text_columns=2)
 
 
 def _show_replications(net: Path, found: Replications, as_json: bool) -> None:
@@ -153,15 +161,12 @@ def _show_replications(net: Path, found: Replications, as_json: bool) -> None:
         tables = {"ends": found.ends.to_dict(), "monitors": found.monitors.to_dict()}
         click.echo(json.dumps({"schema_version": 1, "net": str(net), **tables}, ensure_ascii=False))
         return
-    names = ("monitor", "kind", "runs", "mean", "half_width", "min", "max")
-    rows = [
-        (name, kind, f"{runs:,}", *(_number(value) for value in values))
-        for name, kind, runs, *values in zip(*(found.monitors[name] for name in names), strict=True)
-    ]
+    rows = _values(found.monitors, ("monitor", "kind", "runs", "mean", "half_width", "min", "max"))
     if rows:
         headings = ("monitor", "kind", "runs", "mean", "95 % ±", "min", "max")
         print_table(Table("Means over all runs", headings, rows, text_columns=2), new_console())
-    steps, times = found.ends["steps"], found.ends["time"]
+    ends = found.ends
+    steps, times = ends["steps"], ends["time"]
     click.echo(
         f"{shown(net)}: {counted(found.runs, 'run')}; {min(steps):,} to {max(steps):,} occurrences, "
         f"ended at time {min(times):g} to {max(times):g}" + ("." if rows else "; the net has no monitors.")

@@ -6,7 +6,7 @@ use crate::block::RequestId;
 use crate::machine::{NfsOptions, NfsVersion};
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::nfs::asked::{call, returns_delegation};
-use crate::policy::kernel::nfs::inode::{Inode, Written};
+use crate::policy::kernel::nfs::inode::{Inode, Written, bytes_of};
 use crate::policy::kernel::nfs::slots::{Owner, Slots};
 use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Asked;
@@ -284,7 +284,7 @@ impl Client {
                 let pass_is_over = inode.written(pass, pages);
                 let commits = match self.commits_passes {
                     true => pass_is_over,
-                    false => inode.unstable_bytes() > of_file(file) / 2,
+                    false => inode.is_mostly_unstable(of_file(file)),
                 };
                 if commits {
                     self.commit(file, out);
@@ -295,10 +295,8 @@ impl Client {
                 let inode = self.inodes.get_mut(&file).expect("a COMMIT is of an inode");
                 let waiters = inode.committed();
                 // What has become unstable meanwhile may be more than half of the rest: the flusher finds the inode dirty.
-                let committed: u64 = pages.iter().map(|pages| pages.end - pages.start).sum();
-                if !self.commits_passes
-                    && inode.unstable_bytes() > of_file(file).saturating_sub(committed) / 2
-                {
+                let rest = of_file(file).saturating_sub(bytes_of(&pages));
+                if !self.commits_passes && inode.is_mostly_unstable(rest) {
                     self.commit(file, out);
                 }
                 Ended::Committed { file, pages, waiters }

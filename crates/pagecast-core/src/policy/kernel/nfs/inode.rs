@@ -19,6 +19,11 @@ pub struct Written {
     pub end: u64,
 }
 
+/// How many bytes some pages have.
+pub fn bytes_of(pages: &[Written]) -> u64 {
+    pages.iter().map(|pages| pages.end - pages.start).sum()
+}
+
 /// A pass over the pages of a file.
 #[derive(Debug, Default)]
 struct Pass {
@@ -150,9 +155,9 @@ impl Inode {
         }
     }
 
-    /// How many bytes are unstable.
-    pub fn unstable_bytes(&self) -> u64 {
-        self.unstable.iter().map(|pages| pages.end - pages.start).sum()
+    /// True if more than half of so many bytes, those of the file that are dirty, under writeback or unstable, are unstable.
+    pub fn is_mostly_unstable(&self, bytes: u64) -> bool {
+        bytes_of(&self.unstable) > bytes / 2
     }
 
     /// Takes the unstable pages for a COMMIT, if there are any.
