@@ -53,7 +53,7 @@ class Case:
     limit_mb: float | None = None
     repeat: int | None = None
     spread_s: float = 60.0
-    is_writer: bool = False
+    write: str | None = None
     servers: int | None = None
     size_mib: int = 1024
     strip_kib: int = 1024
@@ -96,7 +96,8 @@ CASES = [
     Case("32 applications, 1 MB chunks", "wrench", 32, 1, limit_s=0.5, limit_mb=50),
     Case("one 3 GB application, 1 MB chunks", "wrench", 1, 1),
     Case("32 applications", "kernel", 32, limit_s=0.02),
-    Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, is_writer=True),
+    Case("one writer of 1 TB, 1 MiB calls", "kernel", 1, limit_s=1.5, limit_mb=50, write="in order"),
+    Case("a pattern of 262,144 random writes of 4 KiB", "kernel", 1, limit_s=3, limit_mb=200, write="random"),
     *(
         Case(
             f"messages: {clients:,} clients of 64 striped servers, {size} MiB each, strips of 64 KiB",
@@ -184,8 +185,8 @@ def run_ours(case: Case, repeat: int) -> Outcome:
     import pagecast
 
     split = case.chunk_mb if case.engine == "no-cache" else FILE_MB
-    if case.is_writer:
-        text = writer()
+    if case.write:
+        text = writer(at_random=case.write == "random")
     elif case.servers is not None:
         text = striped(case.apps, case.servers, size_mib=case.size_mib, strip_kib=case.strip_kib)
     else:

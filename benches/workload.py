@@ -94,17 +94,22 @@ def _chunks(what: str, chunk_mb: int) -> Iterator[str]:
         yield f'{{{what}{at},size="{min(chunk_mb, FILE_MB - offset)} MB"}}'
 
 
-def writer() -> str:
-    """Write the scenario of one process that writes 1 TB, sixteen times the memory, to one disk."""
-    return """
+def writer(*, at_random: bool = False) -> str:
+    """Write the scenario of one process that writes to one disk.
+
+    In order, it writes 1 TB, sixteen times the memory; at random, 1 GiB in a new file.
+    """
+    pattern = 'size = "1 GiB", call = "4 KiB", pattern = { random = "uniform" }'
+    how = pattern if at_random else 'size = "1 TB", call = "1 MiB"'
+    return f"""
         [machine]
         cores = 4
-        memory = { size = "64 GB", read = "8 GB/s", write = "8 GB/s", cost.copy_write = "2 GB/s" }
-        disk.ssd = { size = "2 TB", read = "500 MB/s", write = "500 MB/s" }
-        mount."/data" = { disk = "ssd" }
+        memory = {{ size = "64 GB", read = "8 GB/s", write = "8 GB/s", cost.copy_write = "2 GB/s" }}
+        disk.ssd = {{ size = "2 TB", read = "500 MB/s", write = "500 MB/s" }}
+        mount."/data" = {{ disk = "ssd" }}
         [[process]]
         name = "writer"
-        do = [ { write = "/data/f", size = "1 TB", call = "1 MiB" } ]
+        do = [ {{ write = "/data/f", {how} }} ]
         """
 
 

@@ -216,7 +216,7 @@ impl<N: Network> Engine<'_, N> {
             Step::Write { offset, bytes } => self.namespace.grow(target, Bytes(offset + bytes)),
             Step::Clean(_) | Step::Drop => {}
         }
-        self.ready.push_back(at);
+        self.let_go_on(at);
     }
 
     fn end_copy(&mut self, at: u32) -> Result<(), SimulationError> {

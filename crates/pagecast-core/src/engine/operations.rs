@@ -218,11 +218,15 @@ impl<'a, N: Network> Engine<'a, N> {
         if at != owner {
             return self.end_kiocb(at);
         }
-        // Once is enough: it goes on until it waits.
+        self.let_go_on(at);
+        Ok(())
+    }
+
+    /// Lets a process go on. Once is enough: it does so until it waits.
+    pub(super) fn let_go_on(&mut self, at: u32) {
         if self.ready.back() != Some(&at) {
             self.ready.push_back(at);
         }
-        Ok(())
     }
 
     /// Writes down what every file has in memory: on the host of an operation and on the one that keeps its file, or on all at the end.

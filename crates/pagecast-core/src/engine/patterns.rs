@@ -133,7 +133,7 @@ impl<N: Network> Engine<'_, N> {
             waits.into_iter().for_each(|wait| self.processes[owner as usize].add_wait(wait));
             return self.end_kiocb(at);
         }
-        self.ready.push_back(at);
+        self.let_go_on(at);
         Ok(())
     }
 

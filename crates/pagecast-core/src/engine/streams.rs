@@ -235,7 +235,7 @@ impl<N: Network> Engine<'_, N> {
             let file = current.file.expect("a stream has a file").file;
             self.namespace.grow(file, Bytes(offset + bytes));
         }
-        self.ready.push_back(at);
+        self.let_go_on(at);
     }
 
     fn end_stream(&mut self, at: u32) -> Result<(), SimulationError> {
