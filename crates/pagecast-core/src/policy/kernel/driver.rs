@@ -13,7 +13,7 @@ use crate::policy::kernel::filemap::fadvise::{end_dont_need, generic_fadvise, st
 use crate::policy::kernel::filemap::names::{change_name, open_file, step_name};
 use crate::policy::kernel::filemap::partial_blocks::step_beside;
 use crate::policy::kernel::filemap::read::step_read;
-use crate::policy::kernel::filemap::readahead::{leave_ahead, send_ahead};
+use crate::policy::kernel::filemap::readahead::{leave_ahead, pass_mark_of_later_calls, send_ahead};
 use crate::policy::kernel::filemap::shmem::{begin_shmem, is_of_tmpfs, step_shmem};
 use crate::policy::kernel::filemap::truncate::{end_removal, step_cut, truncate};
 use crate::policy::kernel::filemap::write::step_write;
@@ -242,7 +242,10 @@ impl Kernel {
                 let done = Completion { flow: NO_FLOW, tag: 0, bytes, parts: Parts::default() };
                 run_ended(cx, operation, &done);
             }
-            Some(task) if task.is_at_device => copy_read(cx, operation),
+            Some(task) if task.is_at_device => {
+                pass_mark_of_later_calls(cx, operation);
+                copy_read(cx, operation);
+            }
             _ => drive(cx, operation),
         }
     }

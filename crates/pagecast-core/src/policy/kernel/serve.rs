@@ -227,7 +227,7 @@ impl Kernel {
         if end != until || !run.dirties() || task.read_until.is_some() {
             return None;
         }
-        if is_remote && incompatible(cx.pages.dirty(), cx.pages.folios(), &task).is_some() {
+        if is_remote && incompatible(cx.pages, &task).is_some() {
             return None;
         }
         (task.run, task.shape) = (run, RunShape::plain(bytes.0));

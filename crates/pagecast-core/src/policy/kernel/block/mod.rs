@@ -243,13 +243,13 @@ impl Block {
         turning.map_or(Nanos::ZERO, |turning| turning.flush(now))
     }
 
-    /// Returns the seek time of a file's disk to a range of the file.
-    pub fn seek(&mut self, now: Nanos, file: &FileView, range: (u64, u64)) -> Nanos {
+    /// Returns the seek time of a file's disk to a range of the file, which is short if no read-ahead hides it.
+    pub fn seek(&mut self, now: Nanos, file: &FileView, range: (u64, u64), is_short: bool) -> Nanos {
         let disk = file.device.0 as usize;
         if let Some(Some(turning)) = self.turning.get_mut(disk) {
             let bytes = range.1 - range.0;
             let at = self.devices.layouts[disk].position(file, range.0, Bytes(bytes));
-            return Nanos::from_seconds(turning.read(now, (at, bytes)));
+            return Nanos::from_seconds(turning.read(now, (at, bytes), is_short));
         }
         let seek = self.config.disk_of(file).map_or(Nanos::ZERO, |disk| disk.seek);
         if seek == Nanos::ZERO {

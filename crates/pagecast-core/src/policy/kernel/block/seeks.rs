@@ -42,6 +42,8 @@ pub struct Turning {
     members: u64,
     log: u64,
     head: Option<u64>,
+    /// When the head is free, in seconds: short reads take turns.
+    free: f64,
     /// Its write cache, which has a head of its own.
     cache: Option<DiskCache>,
 }
@@ -56,7 +58,16 @@ impl Turning {
             let members = u64::from(disk.streaming().1);
             let mut logs = host.mounts.iter().filter_map(|mount| mount.log(&host.disks));
             let log = logs.find(|(disk, _)| *disk == at).map_or(0, |(_, blocks)| blocks * PAGE);
-            Some(Self { mechanics, read: disk.read.0, write: disk.write.0, members, log, head: None, cache })
+            Some(Self {
+                mechanics,
+                read: disk.read.0,
+                write: disk.write.0,
+                members,
+                log,
+                head: None,
+                free: 0.0,
+                cache,
+            })
         };
         host.disks.iter().enumerate().map(|(at, disk)| turning(at, disk)).collect()
     }
@@ -67,14 +78,23 @@ impl Turning {
         (first, (at + bytes) / self.members - first)
     }
 
-    /// Moves the head over a range of bytes that is read. Returns the seconds until it is at the first of them.
-    pub fn read(&mut self, now: Nanos, (at, bytes): (u64, u64)) -> f64 {
+    /// Moves the head over a range of bytes that is read. Returns the seconds until it is at the first of them. Short reads come one after the
+    /// other, and of those that wait the disk takes the one that comes up first; a long one is a stream that shares the rate.
+    pub fn read(&mut self, now: Nanos, (at, bytes): (u64, u64), is_short: bool) -> f64 {
         let (at, bytes) = self.of_each_disk((at, bytes));
         if let Some(cache) = &mut self.cache {
             return cache.read(now.as_seconds(), (at, bytes), self.read, 1);
         }
-        let seconds = self.mechanics.positioning(self.head, at, 1, self.read);
-        self.head = Some(at + bytes);
+        let from = self.head.replace(at + bytes);
+        let position = |choices| self.mechanics.positioning(from, at, choices, self.read);
+        if !is_short {
+            return position(1);
+        }
+        let (now, transfer) = (now.as_seconds(), bytes as f64 / self.read);
+        let waits = (self.free - now).max(0.0);
+        let waiting = (waits / (position(1) + transfer)) as usize;
+        let seconds = waits + position(1 + waiting);
+        self.free = now + seconds + transfer;
         seconds
     }
 

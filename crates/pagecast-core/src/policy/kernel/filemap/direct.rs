@@ -77,7 +77,7 @@ fn next_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let mut spent = before_requests(cx.config, &cx.tasks[operation], end - start, removed, is_by_requests);
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
     if !is_by_requests {
-        spent.add(part, cx.block.seek(cx.now, &file, (start, end)));
+        spent.add(part, cx.block.seek(cx.now, &file, (start, end), true));
     }
     if let Past::Write { durable } = past {
         let waits = after_writes(cx, operation, (start, end), durable);

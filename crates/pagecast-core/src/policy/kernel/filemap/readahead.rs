@@ -105,8 +105,9 @@ pub fn read_span(
 ) -> (Stream, Reading, RunShape) {
     let mut pace = pace_of(cx.config, file, cost.seconds);
     let limits = limits_of(cx.config, file);
-    let seek = cx.block.seek(cx.now, file, (span.start, span.end));
-    if (span.end - span.start) / PAGE <= limits.read_ahead {
+    let is_short = (span.end - span.start) / PAGE <= limits.read_ahead;
+    let seek = cx.block.seek(cx.now, file, (span.start, span.end), is_short);
+    if is_short {
         pace.latency += seek.as_seconds();
     }
     let mut stream = cx.readers.streams.get(&key).copied().unwrap_or_default();
@@ -159,6 +160,15 @@ pub fn shape(
 pub fn pass_mark_of_follower(cx: &mut Context<'_>, operation: OperationId) {
     let next = cx.tasks[operation].position + 1;
     pass_mark(cx, operation, next);
+}
+
+/// Passes the mark among the pages of a run that the device has read: calls behind the first one come to it as they copy.
+pub fn pass_mark_of_later_calls(cx: &mut Context<'_>, operation: OperationId) {
+    let task = &cx.tasks[operation];
+    let end = task.position + task.shape.bytes;
+    if task.end_of_call(task.position) < end {
+        pass_mark(cx, operation, end);
+    }
 }
 
 /// Submits the next window if a task comes to the mark, among bytes up to `end` that are cached or in flight.

@@ -83,7 +83,7 @@ fn flush_incompatible(cx: &mut Context<'_>, operation: OperationId) -> Option<Ne
     }
     let (file, stage) = (*task.file(), task.stage);
     cx.config.nfs_options_of(&file)?;
-    let found = incompatible(cx.pages.dirty(), cx.pages.folios(), task);
+    let found = incompatible(cx.pages, task);
     let task = cx.tasks.get_mut(operation).expect("it is there");
     match found.filter(|found| found.at == task.position) {
         Some(found) => {

@@ -8,6 +8,7 @@
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::page::{PAGE, whole_pages};
+use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::task::Task;
 
 /// A folio that is to be written before a write goes on at a byte.
@@ -17,8 +18,19 @@ pub struct Incompatible {
     pub folio: (u64, u64),
 }
 
-/// Returns the first folio that a write, from its position on, finds with dirty bytes that it does not join.
-pub fn incompatible(dirty: &DirtyPages, folios: &Folios, task: &Task) -> Option<Incompatible> {
+/// Returns the first folio that a write, from its position on, finds with dirty bytes that it does not join. What is not cached gets a new folio.
+pub fn incompatible(pages: &Pages, task: &Task) -> Option<Incompatible> {
+    let file = task.file().id;
+    first_incompatible(pages.dirty(), pages.folios(), task, |at, end| pages.lists().run(file, at, end))
+}
+
+/// `cached` says whether a byte is cached, and up to where that holds.
+fn first_incompatible(
+    dirty: &DirtyPages,
+    folios: &Folios,
+    task: &Task,
+    cached: impl Fn(u64, u64) -> (bool, u64),
+) -> Option<Incompatible> {
     let file = task.file().id;
     let last = folio_at(folios, task, task.end.saturating_sub(1)).1;
     let mut at = task.position;
@@ -26,6 +38,10 @@ pub fn incompatible(dirty: &DirtyPages, folios: &Folios, task: &Task) -> Option<
         let (pages, end_of_run) = folios.run(file, at, task.end);
         if pages == 1 {
             at = end_of_run;
+            continue;
+        }
+        if let (false, next) = cached(at, task.end) {
+            at = next;
             continue;
         }
         let folio = folio_at(folios, task, at);
@@ -70,7 +86,7 @@ mod tests {
         let at = (from * PAGE, Bytes((to - from) * PAGE), Bytes(call * PAGE));
         let view = FileView { id: FILE, ..FileView::default() };
         let task = Task::new(Kind::Write, Some(view), at, Nanos(0));
-        incompatible(&pages, &folios, &task).map(|found| found.at / PAGE)
+        first_incompatible(&pages, &folios, &task, |_, end| (true, end)).map(|found| found.at / PAGE)
     }
 
     #[test]
