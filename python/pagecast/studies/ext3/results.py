@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from pagecast.comparison.rows import main_model
+from pagecast.comparison.rows import RIVALS, main_model
 from pagecast.comparison.tables import signed_percent
 from pagecast.report.document import Table
+from pagecast.studies.ext3 import nets
 from pagecast.studies.ext3.outcome import Ext3Outcome
 from pagecast.studies.ext3.published import RANDOM, Figure
 
@@ -17,7 +18,8 @@ def figures_table(outcome: Ext3Outcome) -> Table:
     found = {(one.figure, one.model): one for one in outcome.tables}
     lines: list[Sequence[str] | None] = []
     for figure in dict.fromkeys(one.figure for one in outcome.tables):
-        errors = (signed_percent(found[figure, model].error) for model in outcome.models)
+        of_models = (found.get((figure, model)) for model in outcome.models)
+        errors = (signed_percent(one.error) if one else "" for one in of_models)
         lines.append(
             (
                 f"{figure.table}{_mark(figure)}",
@@ -46,7 +48,8 @@ def figures_table(outcome: Ext3Outcome) -> Table:
         ),
         rows=lines,
         text_columns=4,
-        note="* Fixes a key of the machine. + A trace is like the captured one, and is not judged.",
+        note="* Fixes a key of the machine, and a value of a net. "
+        "+ A trace is like the captured one, and is not judged.",
     )
 
 
@@ -57,13 +60,20 @@ def _mark(figure: Figure) -> str:
 
 
 def parameters_table(outcome: Ext3Outcome) -> Table:
-    """Make the table of the keys that rows fix."""
-    fixing = dict.fromkeys(one.figure for one in outcome.tables if one.figure.fixes)
+    """Make the table of what rows fix: keys of the machine, and values of the Petri nets."""
+    fixing = [one for one in outcome.tables if one.figure.fixes and one.model not in RIVALS]
     return Table(
-        title="Keys of the machine that a row fixes",
-        columns=("key", "row"),
-        rows=[(figure.fixes, figure.case) for figure in fixing],
-        text_columns=2,
+        title="What a row fixes",
+        columns=("model", "key or value", "row"),
+        rows=[
+            (
+                one.model,
+                nets.FIXES[one.figure.table] if one.model == nets.MODEL else one.figure.fixes,
+                one.figure.case,
+            )
+            for one in fixing
+        ],
+        text_columns=3,
     )
 
 
