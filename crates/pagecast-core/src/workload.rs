@@ -8,6 +8,7 @@ mod imported;
 mod ioprio;
 mod mapped;
 mod pattern;
+mod sleep;
 mod slots;
 mod sync_range;
 
@@ -21,6 +22,7 @@ pub use self::descriptors::{AllocateMode, Fd, OpenDescription};
 pub use self::imported::{Note, Workload, WorkloadFile, WorkloadProcess};
 pub use self::mapped::{MapAdvice, MappedCall};
 pub use self::pattern::{Calls, Order, Pattern, PatternCall};
+pub use self::sleep::SleepSpread;
 pub use self::slots::{Slots, WorkloadSlots};
 pub use self::sync_range::{SyncRangeFlag, SyncRangeFlags};
 use crate::stdio::LibraryCall;
@@ -414,8 +416,10 @@ pub enum Action {
     },
     /// Waits for this long without a core.
     Sleep {
-        /// How long.
+        /// How long, or the mean of what is drawn.
         time: Nanos,
+        /// How it is drawn.
+        random: Option<SleepSpread>,
     },
     /// Takes anonymous memory.
     Allocate {
@@ -547,7 +551,7 @@ impl Action {
     #[must_use]
     pub fn takes_no_time(&self) -> bool {
         match self {
-            Self::Compute { time } | Self::Sleep { time } => *time == Nanos::ZERO,
+            Self::Compute { time } | Self::Sleep { time, .. } => *time == Nanos::ZERO,
             Self::Read { bytes, .. } | Self::Copy { bytes, .. } | Self::Readahead { bytes, .. } => {
                 *bytes == Some(Bytes::ZERO)
             }

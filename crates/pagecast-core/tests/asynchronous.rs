@@ -179,7 +179,7 @@ fn sequential_reads_at_once_share_the_read_ahead_of_their_file() {
 fn an_operation_in_between_blocks_the_process_while_the_others_go_on() {
     let operations = vec![
         with(8, AsyncBy::Threads, read("/data/f", 0, 500 * MB)),
-        Action::Sleep { time: Nanos(1_000_000_000) }.into(),
+        Action::Sleep { time: Nanos(1_000_000_000), random: None }.into(),
         with(8, AsyncBy::Threads, read("/data/g", 0, 100 * MB)),
     ];
     let case = linux().file("/data/f", "1 GB").file("/data/g", "1 GB");
@@ -231,7 +231,7 @@ fn an_operation_begins_at_its_time() {
 
 #[test]
 fn times_count_from_the_start_of_the_process() {
-    let sleep = at(2.0, Action::Sleep { time: Nanos(1_000_000_000) }.into());
+    let sleep = at(2.0, Action::Sleep { time: Nanos(1_000_000_000), random: None }.into());
     let mut scenario = linux().program("p", vec![sleep]).scenario().expect("it is right");
     scenario.processes[0].start = Nanos(5_000_000_000);
     let result = pagecast_core::simulate(&scenario, "no-cache", Default::default()).expect("it goes through");

@@ -284,7 +284,7 @@ impl Wrong {
             descriptors: None,
             ioprio: Default::default(),
             slots: None,
-            program: program(Action::Sleep { time: Nanos(1_000_000_000) }),
+            program: program(Action::Sleep { time: Nanos(1_000_000_000), random: None }),
         };
         (self.files.iter().map(file).collect(), self.processes.iter().map(process).collect())
     }
@@ -330,7 +330,7 @@ impl ProgramSource for Failing {
 impl Program for FailingProgram {
     fn next(&mut self, _now: Nanos) -> Result<Option<Operation>, ProgramError> {
         self.0 += 1;
-        let sleep = Action::Sleep { time: Nanos(1_000_000_000) };
+        let sleep = Action::Sleep { time: Nanos(1_000_000_000), random: None };
         if self.0 == 1 { Ok(Some(sleep.into())) } else { Err(broken()) }
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use pagecast_core::workload::{
-    self, Action, Advice, Buffer, CopyBy, OpenFlag, OpenFlags, SyncRangeFlag, SyncRangeFlags,
+    self, Action, Advice, Buffer, CopyBy, OpenFlag, OpenFlags, SleepSpread, SyncRangeFlag, SyncRangeFlags,
 };
 use pyo3::prelude::*;
 
@@ -110,7 +110,7 @@ impl Operation {
             Action::Pattern(pattern) => pattern.bytes.as_ref()?.to_string(),
             Action::Mapped { call, .. } => call.part().1?.to_string(),
             Action::Stream { call, .. } => size_of(call)?.to_string(),
-            Action::Compute { time } | Action::Sleep { time } => time.to_string(),
+            Action::Compute { time } | Action::Sleep { time, .. } => time.to_string(),
             Action::Wait { event } | Action::Signal { event } => event.to_string(),
             Action::SyncFs { path } => path.to_string(),
             _ => return None,
@@ -555,13 +555,20 @@ pub fn compute(duration_s: Amount) -> PyResult<Operation> {
 /// Parameters
 /// ----------
 /// duration_s : float
+/// random : {"uniform", "exponential"}, optional
+///     Draw each time; `duration_s` is the mean. Equal seeds draw equal times.
 ///
 /// Returns
 /// -------
 /// Operation
 #[pyfunction]
-pub fn sleep(duration_s: Amount) -> PyResult<Operation> {
-    Ok(Action::Sleep { time: seconds("duration_s", duration_s)? }.into())
+#[pyo3(signature = (duration_s, *, random = None))]
+pub fn sleep(duration_s: Amount, random: Option<Word>) -> PyResult<Operation> {
+    let random = match random {
+        Some(word) => Some(SleepSpread::ALL[one_of("random", word, &SleepSpread::NAMES)?]),
+        None => None,
+    };
+    Ok(Action::Sleep { time: seconds("duration_s", duration_s)?, random }.into())
 }
 
 /// Take anonymous memory.

@@ -96,7 +96,7 @@ impl Other {
     fn go_on(&mut self, at: usize) {
         self.begun[at] = self.now;
         match self.programs[at].next(Nanos::ZERO).unwrap().map(|operation| operation.action) {
-            Some(Action::Compute { time } | Action::Sleep { time }) => {
+            Some(Action::Compute { time } | Action::Sleep { time, .. }) => {
                 // Its end is written down when it is over; there are cores for all.
                 self.ends.push((at, self.now + time));
                 self.outcomes.push((Outcome::default(), Nanos::ZERO));
@@ -384,7 +384,7 @@ fn wrong_calls_are_refused_and_change_nothing() {
     assert!(matches!(cache.begin(nanos, task, &write(1 << 50)), Err(EmbedError::DiskFull { .. })));
     let memory = Action::Allocate { bytes: Bytes(1 << 50) };
     assert!(matches!(cache.begin(nanos, task, &memory), Err(EmbedError::OutOfMemory { .. })));
-    let sleep = Action::Sleep { time: Nanos(1) };
+    let sleep = Action::Sleep { time: Nanos(1), random: None };
     assert_eq!(cache.begin(nanos, task, &sleep), Err(EmbedError::NotOurs("sleep")));
     cache.begin(nanos, task, &write(1_000)).unwrap();
     assert_eq!(cache.begin(nanos, task, &write(1)), Err(EmbedError::Busy(0)));

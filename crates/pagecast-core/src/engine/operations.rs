@@ -12,14 +12,18 @@ use crate::policy::{Call, Command, FileId, OperationId, Outcome, Request};
 use crate::result::Part;
 use crate::scenario::Residency;
 use crate::units::{Bytes, Nanos};
-use crate::workload::{Action, OpenFlags, Operation};
+use crate::workload::{Action, OpenFlags, Operation, SleepSpread};
 
 impl<'a, N: Network> Engine<'a, N> {
     /// Begins an operation of a process; it may end at once.
     pub(super) fn begin_operation(&mut self, at: u32, operation: Operation) -> Result<(), SimulationError> {
         match operation.action {
             Action::Compute { time } => self.compute(at, operation, time),
-            Action::Sleep { time } => {
+            Action::Sleep { time, random } => {
+                let process = &self.processes[at as usize];
+                let draw =
+                    |spread: SleepSpread| spread.draw(time, self.seed, &process.name, process.operations);
+                let time = random.map_or(time, draw);
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.agenda.add(self.now, self.now + time, Wake::Sleeper(at));
                 Ok(())

@@ -256,7 +256,7 @@ impl Row<'_> {
             "alloc" => Action::Allocate { bytes: self.size()? },
             "free" => Action::Free { bytes: self.bytes.map(Bytes) },
             "compute" => Action::Compute { time: time()? },
-            "sleep" => Action::Sleep { time: time()? },
+            "sleep" => Action::Sleep { time: time()?, random: None },
             "exit" => Action::Exit,
             _ => return Ok(None),
         }))
@@ -389,14 +389,14 @@ pub fn cells(process: &str, record: &Record) -> Option<[String; COLUMNS.len()]> 
         Action::Rename { to, .. } | Action::Link { to, .. } => *to_cell = to.to_string(),
         Action::Duplicate { to, .. } => *to_cell = to.0.to_string(),
         Action::Seek { offset, .. } => *offset_cell = offset.to_string(),
-        Action::Compute { time } | Action::Sleep { time } => row[1] = as_seconds(*time),
+        Action::Compute { time } | Action::Sleep { time, random: None } => row[1] = as_seconds(*time),
         Action::Mapped { call, .. } => match *call {
             MappedCall::Map | MappedCall::Unmap => {}
             MappedCall::Read { offset, bytes, advice: MapAdvice::Normal }
             | MappedCall::Write { offset, bytes, advice: MapAdvice::Normal } => range(offset, bytes),
             _ => return None,
         },
-        Action::Pattern(_) | Action::Stream { .. } => return None,
+        Action::Pattern(_) | Action::Stream { .. } | Action::Sleep { random: Some(_), .. } => return None,
         Action::Close { .. }
         | Action::Fsync { .. }
         | Action::Fdatasync { .. }

@@ -14,7 +14,7 @@ use crate::error::ScenarioError;
 use crate::keys::{Key, Kind, Schema};
 use crate::nearest::hint;
 use crate::units::Bytes;
-use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, Operation, SyncRangeFlag};
+use crate::workload::{Action, Advice, Buffer, Fd, OpenFlag, Operation, SleepSpread, SyncRangeFlag};
 
 /// What an operation has to do with the path or event that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -332,7 +332,9 @@ fn action(verb: &str, text: Arc<str>, fields: &Fields<'_>) -> Result<Action, Sce
             Action::Fadvise { path: text, advice, offset: offset()?.unwrap_or(0), bytes: fields.get("size")? }
         }
         "compute" => Action::Compute { time: fields.need("compute")? },
-        "sleep" => Action::Sleep { time: fields.need("sleep")? },
+        "sleep" => {
+            Action::Sleep { time: fields.need("sleep")?, random: fields.word("random", &SleepSpread::ALL)? }
+        }
         "alloc" => Action::Allocate { bytes: fields.need("alloc")? },
         "free" => Action::Free { bytes: free(fields)? },
         "wait" => Action::Wait { event: text },
@@ -477,7 +479,7 @@ mod tests {
                     bytes: Some(Bytes(2000))
                 },
                 Action::Compute { time: Nanos(1_000_000_000) },
-                Action::Sleep { time: Nanos(2_000_000_000) },
+                Action::Sleep { time: Nanos(2_000_000_000), random: None },
                 Action::Allocate { bytes: Bytes(1000) },
                 Action::Free { bytes: Some(Bytes(1000)) },
                 Action::Free { bytes: None },
@@ -570,7 +572,7 @@ mod tests {
     fn loops_nest() {
         let text = "{ repeat = 2, do = [ { sleep = '1 s' }, { repeat = 3, do = [ { sleep = '2 s' } ] } ] }, { sleep = '3 s' }";
         let seconds = actions(text).into_iter().map(|action| match action {
-            Action::Sleep { time } => time.0 / 1_000_000_000,
+            Action::Sleep { time, .. } => time.0 / 1_000_000_000,
             other => panic!("only sleeps were asked for, not {}", other.name()),
         });
         assert_eq!(seconds.collect::<Vec<_>>(), [1, 2, 2, 2, 1, 2, 2, 2, 3]);
@@ -669,7 +671,7 @@ mod tests {
     fn a_quantity_may_differ_by_copy() {
         assert_eq!(
             actions("{ repeat = 1, do = [ { sleep = '{n} s' } ] }"),
-            [Action::Sleep { time: Nanos(2_000_000_000) }]
+            [Action::Sleep { time: Nanos(2_000_000_000), random: None }]
         );
     }
 

@@ -12,7 +12,7 @@ use crate::machine::{
     VmSettings,
 };
 use crate::readers::{Compute, ListOrder, Replay};
-use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SyncRangeFlag};
+use crate::workload::{Advice, Buffer, MOST_PLACES, OpenFlag, SleepSpread, SyncRangeFlag};
 
 /// How many copies of a file or a process, and how many rounds of a loop, can be asked for at once.
 pub const MOST_COPIES: u32 = 1_000_000;
@@ -395,7 +395,13 @@ pub static OPERATIONS: [Schema; 45] = [
     },
     copies::COPY,
     Schema { name: "compute", keys: &[must("compute", Kind::Time, "Works on one core")] },
-    Schema { name: "sleep", keys: &[must("sleep", Kind::Time, "Waits without a core")] },
+    Schema {
+        name: "sleep",
+        keys: &[
+            must("sleep", Kind::Time, "Waits without a core"),
+            may("random", Kind::Word(&SleepSpread::NAMES), "The time is the mean of what is drawn each time"),
+        ],
+    },
     Schema { name: "alloc", keys: &[must("alloc", Kind::Size, "Takes anonymous memory")] },
     Schema { name: "free", keys: &[must("free", Kind::SizeOrAll, "Gives anonymous memory back")] },
     Schema { name: "wait", keys: &[must("wait", Kind::Text, "Waits for an event")] },

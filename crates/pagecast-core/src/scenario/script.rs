@@ -120,11 +120,13 @@ impl ProgramSource for CopyProgram {
             Step::Do { pattern, target, .. } => pattern.iter().chain(target).any(|each| each.has(0)),
             _ => false,
         };
-        // Random orders differ by the names of processes.
+        // Random orders and times differ by the names of processes.
         let is_random = |step: &Step| match step {
-            Step::Do { operation, .. } => {
-                matches!(&operation.action, Action::Pattern(pattern) if pattern.is_random())
-            }
+            Step::Do { operation, .. } => match &operation.action {
+                Action::Pattern(pattern) => pattern.is_random(),
+                Action::Sleep { random, .. } => random.is_some(),
+                _ => false,
+            },
             _ => false,
         };
         let copy = self.steps.iter().any(|step| has_number(step) || is_random(step)).then_some(self.n);

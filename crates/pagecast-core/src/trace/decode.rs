@@ -10,7 +10,7 @@ use crate::stdio::{Library, LibraryCall, Mode};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
     Action, Advice, AllocateMode, AsyncBy, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
-    Order, Pattern, SyncRangeFlag,
+    Order, Pattern, SleepSpread, SyncRangeFlag,
 };
 
 /// The texts that records have by number.
@@ -84,7 +84,11 @@ fn action(bits: &mut Bits<'_>, before: &mut Before, number: u8, names: Names<'_>
         action::DROP_CACHES => Action::DropCaches,
         action::EXIT => Action::Exit,
         action::COMPUTE => Action::Compute { time: Nanos(bits.number()?) },
-        action::SLEEP => Action::Sleep { time: Nanos(bits.number()?) },
+        action::SLEEP => Action::Sleep { time: Nanos(bits.number()?), random: None },
+        action::SLEEP_AT_RANDOM => Action::Sleep {
+            time: Nanos(bits.number()?),
+            random: Some(*SleepSpread::ALL.get(usize::from(bits.byte()?))?),
+        },
         action::ALLOCATE => Action::Allocate { bytes: Bytes(bits.number()?) },
         action::FREE => Action::Free { bytes: maybe(bits)? },
         _ => file_action(bits, number, path()?, paths)?,

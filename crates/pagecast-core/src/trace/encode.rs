@@ -87,7 +87,8 @@ fn number_of(action: &Action) -> u8 {
         Action::Stream { .. } => action::STREAM,
         Action::Mapped { .. } => action::MAPPED,
         Action::Compute { .. } => action::COMPUTE,
-        Action::Sleep { .. } => action::SLEEP,
+        Action::Sleep { random: None, .. } => action::SLEEP,
+        Action::Sleep { random: Some(_), .. } => action::SLEEP_AT_RANDOM,
         Action::Allocate { .. } => action::ALLOCATE,
         Action::Free { .. } => action::FREE,
         Action::Wait { .. } => action::WAIT,
@@ -131,7 +132,11 @@ fn fields(out: &mut Vec<u8>, before: &mut Before, action: &Action, other: u32) {
         | Action::Seek { offset: number, .. }
         | Action::Allocate { bytes: Bytes(number) }
         | Action::Compute { time: Nanos(number) }
-        | Action::Sleep { time: Nanos(number) } => put(out, *number),
+        | Action::Sleep { time: Nanos(number), random: None } => put(out, *number),
+        Action::Sleep { time: Nanos(number), random: Some(spread) } => {
+            put(out, *number);
+            out.push(*spread as u8);
+        }
         Action::Duplicate { to, .. } => put(out, to.0.into()),
         Action::Rename { .. } | Action::Link { .. } => put(out, other.into()),
         Action::Fallocate { mode, offset, bytes, .. } => {

@@ -12,7 +12,7 @@ use crate::stdio::{Library, LibraryCall, Mode};
 use crate::units::{Bytes, Nanos};
 use crate::workload::{
     Action, Advice, AllocateMode, AsyncBy, Buffer, CopyBy, Fd, MapAdvice, MappedCall, OpenFlag, Operation,
-    Order, Pattern, SyncRangeFlag,
+    Order, Pattern, SleepSpread, SyncRangeFlag,
 };
 
 /// A read of so many bytes.
@@ -177,17 +177,18 @@ fn mapped() -> BoxedStrategy<Action> {
 }
 
 fn without_file() -> BoxedStrategy<Action> {
-    (0..10_usize, number(), maybe(), name())
+    (0..12_usize, number(), maybe(), name())
         .prop_map(|(which, number, bytes, event)| match which {
             0 => Action::Sync,
             1 => Action::Drain,
             2 => Action::DropCaches,
             3 => Action::Exit,
             4 => Action::Compute { time: Nanos(number) },
-            5 => Action::Sleep { time: Nanos(number) },
+            5 => Action::Sleep { time: Nanos(number), random: None },
             6 => Action::Allocate { bytes: Bytes(number) },
             7 => Action::Free { bytes },
             8 => Action::Wait { event },
+            9 | 10 => Action::Sleep { time: Nanos(number), random: Some(SleepSpread::ALL[which - 9]) },
             _ => Action::Signal { event },
         })
         .boxed()

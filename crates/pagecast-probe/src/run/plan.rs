@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn a_program_is_asked_at_the_earliest_time_at_which_it_can_be() {
         let fsync = Operation::from(Action::Fsync { path: "/data/f".into() });
-        let sleep = Operation::from(Action::Sleep { time: Nanos(5) });
+        let sleep = Operation::from(Action::Sleep { time: Nanos(5), random: None });
         let late = Operation { not_before: Some(Nanos(100)), ..fsync.clone() };
         let ends: Vec<u64> = [fsync.clone(), sleep, late, fsync]
             .into_iter()

@@ -18,7 +18,7 @@ mod tests;
 use std::num::NonZero;
 
 use pagecast_core::units::{Bytes, Nanos};
-use pagecast_core::workload::{Action, Beside, Buffer, OpenFlag};
+use pagecast_core::workload::{Action, Beside, Buffer, OpenFlag, SleepSpread};
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
@@ -276,7 +276,7 @@ impl<'a, I: Streams> Runner<'a, I> {
 
     fn act(&mut self, index: u32, step: &Step) -> Result<Done, Halt> {
         let nothing = Done::default();
-        let Some(file) = &step.file else { return self.act_without_file(step) };
+        let Some(file) = &step.file else { return self.act_without_file(index, step) };
         match &step.operation.action {
             &Action::Open { create, truncate, flags, .. } => {
                 // One that is open already is closed after it: no moment without, in which its pages could go.
@@ -351,14 +351,17 @@ impl<'a, I: Streams> Runner<'a, I> {
         }
     }
 
-    fn act_without_file(&mut self, step: &Step) -> Result<Done, Halt> {
+    fn act_without_file(&mut self, index: u32, step: &Step) -> Result<Done, Halt> {
         let io = self.shared.io;
         match &step.operation.action {
             Action::Sync => io.sync_all(),
             Action::SyncFs { .. } => io.sync_file_system().map_err(|error| self.failed(step, error))?,
             Action::DropCaches => io.drop_caches().map_err(|error| self.failed(step, error))?,
             &Action::Compute { time } => self.compute(time)?,
-            &Action::Sleep { time } => self.sleep_until(io.now() + time)?,
+            &Action::Sleep { time, random } => {
+                let draw = |spread: SleepSpread| spread.draw(time, 0, &self.process.name, index);
+                self.sleep_until(io.now() + random.map_or(time, draw))?;
+            }
             &Action::Allocate { bytes } => return self.allocate(step, bytes),
             &Action::Free { bytes } => return self.free(step, bytes),
             Action::Wait { event } => self.shared.gate.wait_for(self.at, event)?,

@@ -381,7 +381,7 @@ fn initial_of(step: &Step) -> u64 {
 pub(super) fn earliest_end(before: Nanos, step: &Step) -> Nanos {
     let start = before.max(step.operation.not_before.unwrap_or_default());
     match step.operation.action {
-        Action::Sleep { time } | Action::Compute { time } => Nanos(start.0.saturating_add(time.0)),
+        Action::Sleep { time, .. } | Action::Compute { time } => Nanos(start.0.saturating_add(time.0)),
         _ => start,
     }
 }

@@ -93,7 +93,7 @@ fn operation() -> impl Strategy<Value = Action> {
     });
     let rare = (any::<bool>(), 0..4_u8, 1..50_000_000_u64).prop_map(move |(other, kind, time)| match kind {
         0 => Action::Fsync { path: path(other) },
-        1 => Action::Sleep { time: Nanos(time) },
+        1 => Action::Sleep { time: Nanos(time), random: None },
         2 => Action::Fadvise { path: path(other), advice: Advice::DontNeed, offset: 0, bytes: None },
         _ => Action::Free { bytes: None },
     });

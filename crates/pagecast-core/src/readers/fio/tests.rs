@@ -51,7 +51,7 @@ fn operations(workload: &Workload, process: usize, took: u64) -> Vec<String> {
             Action::Write { offset, bytes, .. } => line += &format!(" {}+{}", offset.unwrap(), bytes.0),
             Action::Fadvise { advice, .. } => line += &format!(" {advice:?}"),
             Action::Fallocate { bytes, .. } => line += &format!(" {}", bytes.0),
-            Action::Sleep { time } => {
+            Action::Sleep { time, .. } => {
                 line += &format!(" {time}");
                 now += time.0;
             }
@@ -98,7 +98,7 @@ fn side_by_side(workload: &Workload, took: impl Fn(usize, &Action) -> u64) -> Ve
                     Some(operation) => {
                         let begin = operation.not_before.unwrap_or(now).max(now);
                         let time = match operation.action {
-                            Action::Sleep { time } => time.0,
+                            Action::Sleep { time, .. } => time.0,
                             ref action => took(at, action),
                         };
                         let moves = matches!(operation.action, Action::Read { .. } | Action::Write { .. });

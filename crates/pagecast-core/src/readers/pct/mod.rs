@@ -239,7 +239,7 @@ impl Script {
             }
             "sync" => add(plain(Action::Sync))?,
             "drop" => add(plain(Action::DropCaches))?,
-            "sleep" => add(plain(Action::Sleep { time: milliseconds(words[0])? }))?,
+            "sleep" => add(plain(Action::Sleep { time: milliseconds(words[0])?, random: None }))?,
             "spin" => add(plain(Action::Compute { time: milliseconds(words[0])? }))?,
             "proc" => return self.start(words[0], line, trace),
             "endproc" => return self.end(line, trace),
@@ -357,7 +357,7 @@ impl Script {
                 at = 0;
             }
             self.transfer(words[0], true, (Some(at), piece, piece), line, trace)?;
-            let sleep = Operation { line, ..Operation::from(Action::Sleep { time: pause }) };
+            let sleep = Operation { line, ..Operation::from(Action::Sleep { time: pause, random: None }) };
             trace.record(self.running.process, None, None, &sleep)?;
             (done, at) = (done + piece, at + piece);
         }

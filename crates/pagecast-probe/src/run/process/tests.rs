@@ -131,7 +131,11 @@ fn waiting_is_called_by_what_is_waited_for() {
     let rows = run(
         Costs { call_ns: 10, ..Costs::default() },
         &[file("/data/f", 512)],
-        &[open(OpenFlag::Sync), write("/data/f", 512, None), Action::Sleep { time: Nanos(70_000_000) }],
+        &[
+            open(OpenFlag::Sync),
+            write("/data/f", 512, None),
+            Action::Sleep { time: Nanos(70_000_000), random: None },
+        ],
     )
     .unwrap();
     let written = (rows[1].from_cache, rows[1].from_device);
@@ -512,7 +516,7 @@ fn a_process_goes_on_while_operations_are_under_way() {
     let operations = [
         appended(10),
         appended(20),
-        Action::Sleep { time: Nanos(5) }.into(),
+        Action::Sleep { time: Nanos(5), random: None }.into(),
         at_once(Action::Fsync { path: "/data/f".into() }),
         appended(30),
         Action::Drain.into(),

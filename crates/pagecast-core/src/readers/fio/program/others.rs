@@ -53,7 +53,7 @@ impl Running {
             Nanos::ZERO => self.is_held = true,
             time => {
                 self.drain();
-                self.put(Action::Sleep { time });
+                self.put(Action::Sleep { time, random: None });
             }
         }
         true
@@ -68,11 +68,11 @@ impl Running {
     pub(super) fn sleep(&mut self, mut time: Nanos) {
         while self.notices_others_in(time) {
             let part = Nanos(NOTICES_EVERY.0 + time.0 % NOTICES_EVERY.0).min(time);
-            self.put(Action::Sleep { time: part });
+            self.put(Action::Sleep { time: part, random: None });
             time -= part;
         }
         if time > Nanos::ZERO {
-            self.put(Action::Sleep { time });
+            self.put(Action::Sleep { time, random: None });
         }
     }
 
