@@ -369,7 +369,7 @@ class Scenario:
 
     @property
     def toml(self) -> tuple[bytes, str, tuple[str, ...]] | None:
-        """The text that it was read from, the folder of relative files, and the values set; None if made here."""
+        """The text that it was read from, the folder of relative files and the values set, or None."""
         return self._toml
 
     @property

@@ -10,6 +10,7 @@ from pagecast.result import Columns
 from pagecast.sweeps.axis import Value
 from pagecast.sweeps.plan import SweepPlan
 from pagecast.sweeps.point import Outcome
+from pagecast.sweeps.table import KeyColumn, MeasureColumn, SweepTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,21 @@ class Sweep:
     def table(self) -> "pd.DataFrame":
         """The same as a DataFrame; needs pandas."""
         return self.columns.to_pandas()
+
+    @property
+    def data(self) -> SweepTable:
+        """What figures are drawn from."""
+        design = self.plan.design
+        axes = tuple(
+            KeyColumn(name, axis.key, axis.unit, axis.is_log)
+            for name, axis in zip(design.names, design.axes, strict=True)
+        )
+        measures = tuple(
+            MeasureColumn(measure.name, measure.text, measure.unit, measure.more_is_better)
+            for measure in self.plan.task.measures
+        )
+        model = self.plan.task.model
+        return SweepTable(axes, measures, self.columns, model, is_sample=bool(design.sample))
 
     @property
     def provenance(self) -> Mapping[str, Any]:

@@ -154,9 +154,10 @@ def command(
     if out is not None:
         click.echo(f"Results are in {shown(out)}", err=True)
     if picture is not None:
-        from pagecast.cli.sweep.drawing import save_picture
+        from pagecast.cli.sweep.drawing import default_kind, save_picture
 
-        save_picture(found, picture)
+        save_picture(found.data, picture, kind=default_kind(found.data))
+        click.echo(f"The picture is {shown(picture)}", err=True)
 
 
 def _by_key(varied: tuple[str, ...]) -> dict[str, object]:
