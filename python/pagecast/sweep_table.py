@@ -46,7 +46,7 @@ def split_sweep_table(text: bytes, origin: str) -> tuple[bytes, dict[str, Any] |
     rest = b"\n".join(b"" if mine else line for line, mine in zip(lines, ours, strict=True))
     alone = b"\n".join(line if mine else b"" for line, mine in zip(lines, ours, strict=True))
     try:
-        found: dict[str, Any] = tomllib.loads(alone.decode())["sweep"]
+        found: dict[str, Any] = tomllib.loads(f"{alone.decode()}\n")["sweep"]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{shown(origin)}: the table [sweep] is no TOML ({error})") from None
     return rest, found
@@ -73,7 +73,7 @@ def _lines_of_the_table(lines: list[bytes]) -> list[bool]:
 
 def _is_toml(lines: list[bytes]) -> bool:
     try:
-        tomllib.loads(b"\n".join(lines).decode())
+        tomllib.loads(b"\n".join([*lines, b""]).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         return False
     return True

@@ -1,7 +1,8 @@
 """Simulates points on a Dask cluster: one of its own on this machine, or one whose scheduler is running.
 
-The scheduler gives the point of a worker that ends to another one. A point whose workers have ended three
-times has failed. Workers must have the same version of pagecast, and the files that a scenario names.
+The scheduler gives the point of a worker that ends to another one. A point whose workers have ended too often
+(``allowed-failures`` of Dask, three times) has failed. Workers must have the same version of pagecast, and the
+files that a scenario names.
 """
 
 import re
@@ -17,7 +18,7 @@ from pagecast.extras import require
 from pagecast.sweeps.local import Todo, processors
 from pagecast.sweeps.point import Outcome, Task
 
-__all__ = ["check_cluster", "run_on_dask"]
+__all__ = ["check_cluster", "outcome_of", "run_on_dask"]
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss|inproc)://\S+")
 
@@ -99,7 +100,6 @@ def run_on_dask(
 def _outcomes(client: Any, task: Task, todo: Todo) -> Generator[tuple[int, Outcome], None, None]:
     """Keep the scheduler busy, but let it not know everything at once."""
     from distributed import as_completed
-    from distributed.scheduler import KilledWorker
 
     steps = iter(todo)
     index_of: dict[Any, int] = {}
@@ -116,10 +116,7 @@ def _outcomes(client: Any, task: Task, todo: Todo) -> Generator[tuple[int, Outco
     under_way = as_completed(first)
     for future in under_way:
         index = index_of.pop(future)
-        try:
-            outcome = future.result()
-        except KilledWorker as error:
-            outcome = Outcome((), f"its workers ended too often; is there enough memory? ({error})", "worker")
+        outcome = outcome_of(future)
         if outcome.version != __version__:
             raise ClusterError(
                 f"a worker has pagecast {outcome.version}, and this is {__version__}; install the same"
@@ -129,3 +126,37 @@ def _outcomes(client: Any, task: Task, todo: Todo) -> Generator[tuple[int, Outco
         following = next(more, None)
         if following is not None:
             under_way.add(following)
+
+
+def outcome_of(future: Any) -> Outcome:
+    """Give what a point gave, when it is there.
+
+    Parameters
+    ----------
+    future : distributed.Future
+
+    Returns
+    -------
+    Outcome
+        A failure if its workers have ended, one after the other.
+
+    Raises
+    ------
+    ClusterError
+        The cluster has ended, or its workers do not know pagecast.
+    """
+    from asyncio import CancelledError
+
+    from distributed.scheduler import KilledWorker
+
+    try:
+        outcome = future.result()
+    except KilledWorker:
+        return Outcome((), "its workers ended, one after the other; is there enough memory?", "worker")
+    except (ImportError, OSError, RuntimeError, CancelledError) as error:
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ClusterError(
+            f"the cluster does not answer as it should ({said}); is pagecast on its workers?"
+        ) from None
+    assert isinstance(outcome, Outcome), "a task gives an outcome"
+    return outcome
