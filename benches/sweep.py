@@ -38,9 +38,8 @@ def main() -> None:
         pc.simulate(found, record="histogram", threads=1)
     alone_s = (_cpu_s() - begun_cpu_s) / ALONE
     print(f"{points} points in {took_s:.1f} s (limit for 1,000 on two processors: {LIMIT_S:.0f} s)")
-    print(
-        f"processor time of a point: {cpu_s / points * 1e3:.1f} ms, of a simulation alone: {alone_s * 1e3:.1f} ms"
-    )
+    point_ms, alone_ms = cpu_s / points * 1e3, alone_s * 1e3
+    print(f"processor time of a point: {point_ms:.1f} ms, of a simulation alone: {alone_ms:.1f} ms")
 
 
 def _cpu_s() -> float:
