@@ -239,7 +239,7 @@ def begun(folder, *more):
         cwd=folder,
     )
     until = time.monotonic() + 60
-    while len(list((folder / "results").glob("part-*"))) < 2:
+    while len(list((folder / "results").glob("points/part-*"))) < 2:
         assert time.monotonic() < until
         time.sleep(0.02)
     return process
@@ -253,10 +253,10 @@ def test_ctrl_c_keeps_what_is_there(ending, workers, swept):
     assert process.returncode == ExitCode.INTERRUPTED
     assert "of 100 points are in results; the same command goes on there" in stderr
     assert stderr.endswith("\npagecast: interrupted\n")
-    kept = len(list((swept.folder / "results").glob("part-*")))
+    kept = len(list((swept.folder / "results").glob("points/part-*")))
     assert kept >= 2
     assert f"Stopped: {kept} of 100 points" in stderr
-    assert not [name for name in os.listdir(swept.folder / "results") if name.startswith(".")]
+    assert not [name for name in os.listdir(swept.folder / "results" / "points") if name.startswith(".")]
 
 
 def test_a_killed_sweep_leaves_whole_parts_and_no_process(swept):
