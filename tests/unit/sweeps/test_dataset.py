@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagecast as pc
-from pagecast.errors import OutputError
+from pagecast.errors import OutputError, ScenarioError, SimulationError
 from pagecast.sweeps import dataset, running
 from pagecast.sweeps.query import query
 from pagecast.sweeps.table import load_table
@@ -78,6 +78,12 @@ def test_failures_are_kept(path, tmp_path):
     first = pc.sweep(path, vary=vary, workers=1, out=tmp_path / "out")
     assert pc.sweep(path, vary=vary, workers=1, out=tmp_path / "out").rows == first.rows
     assert first.failed == 1
+
+
+def test_failures_of_all_points_are_an_error_also_when_they_are_read_again(path, tmp_path):
+    for error in (SimulationError, ScenarioError):
+        with pytest.raises(error, match=r"all 2 points failed; the first one: .* needs 1 GB on disk"):
+            pc.sweep(path, vary={"machine.disk.ssd.size": "400MB,500MB"}, workers=1, out=tmp_path / "out")
 
 
 def test_columns_have_types_and_no_value_is_null(path, tmp_path):
