@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
+    from pagecast.sweeps import Sweep, sweep
     from pagecast.validation import Case, Tolerance, validate
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SimulationError",
+    "Sweep",
     "Tolerance",
     "__version__",
     "alloc",
@@ -136,6 +138,7 @@ __all__ = [
     "signal",
     "simulate",
     "sleep",
+    "sweep",
     "sync",
     "sync_file_range",
     "syncfs",
@@ -157,6 +160,7 @@ _LAZY = {
     "PagecastError": "pagecast.errors",
     "Process": "pagecast.api",
     "Result": "pagecast.result",
+    "Sweep": "pagecast.sweeps.result",
     "Scenario": "pagecast.api",
     "ScenarioError": "pagecast.errors",
     "SimulationError": "pagecast.errors",
@@ -168,6 +172,7 @@ _LAZY = {
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
     "simulate": "pagecast.api",
+    "sweep": "pagecast.sweeps.running",
     "validate": "pagecast.validation.validating",
 }
 _LAZY_MODULES = ("cache", "cawl", "errors", "petri", "plot")

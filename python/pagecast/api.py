@@ -27,6 +27,7 @@ from pagecast.arguments import (
 from pagecast.errors import ArgumentTypeError, ScenarioError
 from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
+from pagecast.sweep_table import split_sweep_table
 from pagecast.tolerance import Tolerance
 from pagecast.workloads import Reading, as_toml, scenario_text
 
@@ -160,6 +161,8 @@ class Scenario:
     Scenario.load : Read a scenario from a TOML file.
     """
 
+    _toml: tuple[bytes, str, tuple[str, ...]] | None = None  # of a scenario from TOML alone
+
     def __init__(
         self,
         machine: _core.Machine,
@@ -245,13 +248,16 @@ class Scenario:
         if not isinstance(text, str | bytes):
             raise ArgumentTypeError(f"text={written(text)} is a {type(text).__name__}, not a str or bytes")
         scenario = cls.__new__(cls)
+        content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+        changes = texts("set", set)
         scenario._core = _core.Scenario.from_toml(
-            text.encode(errors="surrogatepass") if isinstance(text, str) else text,
-            check_text("origin", origin),
+            split_sweep_table(content, check_text("origin", origin))[0],
+            origin,
             base_dir=check_path("base_dir", base_dir),
             machine_dir=os.fspath(MACHINE_DIR),
-            overrides=texts("set", set),
+            overrides=changes,
         )
+        scenario._toml = content, check_path("base_dir", base_dir), tuple(changes)
         return scenario
 
     @classmethod
@@ -360,6 +366,11 @@ class Scenario:
     def origin(self) -> str:
         """Where it came from."""
         return self._core.origin
+
+    @property
+    def toml(self) -> tuple[bytes, str, tuple[str, ...]] | None:
+        """The text that it was read from, the folder of relative files and the values set, or None."""
+        return self._toml
 
     @property
     def models(self) -> list[str]:

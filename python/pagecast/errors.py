@@ -8,10 +8,13 @@ __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
     "BeyondEndError",
+    "ClusterError",
     "DeadlockError",
     "DiskFullError",
     "FigureWarning",
     "FileMissingError",
+    "MeasureError",
+    "MissingPackageError",
     "NoMountError",
     "NotAllowedError",
     "OutOfMemoryError",
@@ -45,6 +48,18 @@ class ScenarioError(PagecastError, ValueError):
 
 class UnknownModelError(ScenarioError):
     """A model that does not exist, or an option that a model does not have."""
+
+
+class MeasureError(PagecastError, ValueError):
+    """A measure or a condition that cannot be understood, or names what a result does not have."""
+
+
+class MissingPackageError(PagecastError, ImportError):
+    """A Python package that is not installed; the message names the extra that installs it."""
+
+
+class ClusterError(PagecastError, OSError):
+    """A cluster of workers that cannot be reached, or has another version of pagecast."""
 
 
 class StudyError(PagecastError, ValueError):

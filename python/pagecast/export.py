@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "check_directory",
     "new_directory",
+    "quoted_cell",
     "save_csv",
     "save_provenance",
     "save_tables",
@@ -231,7 +232,7 @@ def save_csv(table: "Columns", path: Path) -> None:
     path : Path
     """
     columns = {
-        name: list(map(_quoted, column)) if isinstance(table[name], list) else column
+        name: list(map(quoted_cell, column)) if isinstance(table[name], list) else column
         for name, column in table.to_dict().items()
     }
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -244,7 +245,7 @@ _RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins with one of these is a formula to a spreadsheet (OWASP, "CSV Injection")."""
 
 
-def _quoted(text: str) -> str:
+def quoted_cell(text: str) -> str:
     """Keep a spreadsheet from running a text: with an apostrophe before it, it is one."""
     return f"'{text}" if text.startswith((*_RUN_BY_SPREADSHEETS, "'")) else text
 

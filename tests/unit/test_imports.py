@@ -7,7 +7,19 @@ import pytest
 
 import pagecast
 
-HEAVY = ("numpy", "pandas", "pyarrow", "matplotlib", "rich", "jinja2", "simpy", "asyncio")
+HEAVY = (
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "rich",
+    "jinja2",
+    "simpy",
+    "asyncio",
+    "scipy",
+    "duckdb",
+    "distributed",
+)
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ LAYERS = (
     ("studies", "validation", "outputs"),
     ("description",),
     ("comparison",),
-    ("report", "benchmark", "grid"),
-    ("plot", "calibration", "cache", "simpy", "petri"),
+    ("report", "benchmark", "grid", "sweeps"),
+    ("plot", "calibration", "cache", "simpy", "petri", "measures"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""
 

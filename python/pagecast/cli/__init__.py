@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "pagecast.cli.compare",
     "bench": "pagecast.cli.bench",
     "grid": "pagecast.cli.grid",
+    "sweep": "pagecast.cli.sweep",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
     "convert": "pagecast.cli.convert",
@@ -58,6 +59,7 @@ def cli(**_: Any) -> None:
       pagecast simulate scenario.toml --set machine.vm.dirty_ratio=10 --model wrench
       pagecast run scenario.toml --dir scratch        the same on this machine's kernel, in a temporary folder
       pagecast validate scenario.toml --dir scratch   both, and the error of the forecast
+      pagecast sweep scenario.toml --vary machine.vm.dirty_bytes=64MB..8GB:log:12
       pagecast compare before after                   two outputs of these commands side by side
       pagecast describe app.strace                    what a recording is like, and the memory it wants
       pagecast grid --machine m.toml                  rates over file and record size, as iozone
