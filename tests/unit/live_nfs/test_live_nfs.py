@@ -92,6 +92,14 @@ def test_both_hosts_and_the_link_are_what_the_platform_says(data):
     assert of.link["rate"] == f"{GOODPUT:.0f} B/s"
 
 
+def test_the_mount_believes_attributes_as_long_as_its_options_say(data):
+    told = CLIENT.replace("hard", "acregmin=1,acregmax=9,acdirmin=30,hard,noac,nocto")
+    (data / "platform.txt").write_text(told + SERVER)
+    options = read_platform(data).hosts["client"]["mount"]["/n"]["options"]
+    del options["rsize"], options["wsize"], options["vers"]
+    assert options == {"acregmin": "1 s", "acregmax": "9 s", "noac": True, "nocto": True}
+
+
 def test_a_server_in_the_clients_kernel_wants_persistent_memory(data):
     (data / "platform.txt").write_text(CLIENT)
     with pytest.raises(StudyError, match="shares its dirty limit"):

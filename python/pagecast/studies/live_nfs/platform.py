@@ -124,6 +124,7 @@ def read_platform(folder: Path) -> Platform:
         "options": {
             **{name: f"{find.option(options, name)} B" for name in ("rsize", "wsize")},
             "vers": find.option(options, "vers"),
+            **_attribute_options(options),
         },
     }
     if "sync" in options.split(","):
@@ -163,6 +164,13 @@ def _host(find: "_Finder") -> dict[str, Any]:
         "vm": {name: int(find.text(rf"^vm\.{name} = (\d+)", f"vm.{name}")) for name in VM},
         "memory": {"size": f"{usable} KiB", "read": MEMORY_RATE, "write": MEMORY_RATE, "sharing": "time"},
     }
+
+
+def _attribute_options(options: str) -> dict[str, Any]:
+    """Give how long the mount believes attributes (nfs(5)), as far as its options say it."""
+    said = dict(each.partition("=")[::2] for each in options.split(","))
+    times = {name: f"{said[name]} s" for name in ("acregmin", "acregmax") if name in said}
+    return times | {name: True for name in ("noac", "nocto") if name in said}
 
 
 def _own_server(find: "_Finder") -> dict[str, Any]:
