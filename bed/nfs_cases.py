@@ -214,7 +214,7 @@ def appends(scale: Scale) -> Iterator[str]:
     """A log: 200 records of 4 KiB, each with an fsync; then 200 of 64 KiB, each with an fdatasync."""
     yield from scale.drop()
     for record, sync, name in (("4k", "fsync", "e1"), ("64k", "fdatasync", "e2")):
-        yield from (f"mark {sync}", f"open 0 MNT/{name} wct")
+        yield from (f"mark append{record}", f"open 0 MNT/{name} wct")
         yield from (f"write 0 -1 {record} {record}", f"{sync} 0") * 200
         yield "close 0"
     yield from scale.gone("e1", "e2")
@@ -225,15 +225,30 @@ def random_calls(scale: Scale) -> Iterator[str]:
     size = _mib(scale.limit_mib / 4)
     yield from (*_make(scale, "fi", size), "mark write", "open 0 MNT/fi w")
     yield from (f"write 0 {index * 64}k 64k 64k" for index in shuffled(size * 16, seed=1))
-    yield from ("mark fsync", "fsync 0", "close 0", "mark none", *scale.drop(), "mark read", "open 0 MNT/fi r")
+    yield from (
+        "mark fsync",
+        "fsync 0",
+        "close 0",
+        "mark none",
+        *scale.drop(),
+        "mark read",
+        "open 0 MNT/fi r",
+    )
     yield from (f"read 0 {index * 64}k 64k 64k" for index in shuffled(size * 16, seed=2))
     yield from ("close 0", *scale.gone("fi"))
 
 
 def small_calls(scale: Scale) -> Iterator[str]:
-    """A quarter of the limit written and read cold with calls of 4 KiB; then every second page written over."""
+    """A quarter of the limit written and read cold with calls of 4 KiB; every second page written over."""
     size = _mib(scale.limit_mib / 4)
-    yield from (*scale.drop(), "mark write", "open 0 MNT/fo wct", f"write 0 0 {size}m 4k", "mark close", "close 0")
+    yield from (
+        *scale.drop(),
+        "mark write",
+        "open 0 MNT/fo wct",
+        f"write 0 0 {size}m 4k",
+        "mark close",
+        "close 0",
+    )
     yield from ("mark none", *scale.drop(), "mark read", *_read("fo", size, "4k"))
     yield from ("mark over", "open 0 MNT/fo w")
     yield from (f"write 0 {index * 8}k 4k 4k" for index in range(256))

@@ -6,13 +6,14 @@ import io
 import pytest
 from rich.console import Console
 
+from pagecast.api import simulate
 from pagecast.errors import StudyError
 from pagecast.studies.live_kernel.case import parse
 from pagecast.studies.live_kernel.program import UnsupportedError
-from pagecast.studies.live_nfs import run
+from pagecast.studies.live_nfs import run, study
 from pagecast.studies.live_nfs.platform import read_platform
 from pagecast.studies.live_nfs.program import parts
-from pagecast.studies.live_nfs.recordings import joined
+from pagecast.studies.live_nfs.recordings import joined, platforms
 
 MIB = 2**20
 GOODPUT = 10_000_000 * 1448 / 1514
@@ -74,7 +75,7 @@ def data(tmp_path):
         "case,rep,op,count,rtt_ms\nc,1,CLOSE,40,9\nc,1,CLOSE,200,60\nc,1,OPEN,9,9\n"
     )
     (folder / "phases.csv").write_text(
-        "case,phase,WRITE,COMMIT,READ\nc,write,0,0,0\nc,close,40,1,0\nc,again,0,0,20\nc,write+close,40,1,0\n"
+        "case,phase,WRITE,COMMIT,READ\nc,setup,9,9,9\nc,write,0,0,0\nc,close,40,1,0\nc,again,0,0,20\nc,write+close,40,1,0\n"
     )
     return folder
 
@@ -174,3 +175,25 @@ def test_a_call_takes_what_a_close_takes_beyond_the_round_trip(data):
 def test_a_machine_file_is_refused(data):
     with pytest.raises(StudyError, match="leave --machine out"):
         run(data=data, machine="live-guest612")
+
+
+def test_the_clients_hard_limit_is_what_it_was_before_the_case(data):
+    (data / "global_dirty_state.csv").write_text("case,rep,t_s,limit\nc,1,0.1,5000\nc,1,9.0,60000\n")
+    asked = []
+
+    def simulated(scenario, **of):
+        asked.append(of["options"])
+        return simulate(scenario, **of)
+
+    platform = platforms(data)[0]
+    study.forecast_case(
+        platform.of.cases["c"],
+        platform.described,
+        values={},
+        model="kernel",
+        options={},
+        overrides=(),
+        simulate=simulated,
+        dirty_limit_bytes=study._dirty_limit(platform, "c"),
+    )
+    assert asked[0]["dirty_limit"] == f"{5000 * 4096} B"

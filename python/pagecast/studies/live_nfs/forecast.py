@@ -47,8 +47,11 @@ def forecast_case(
     options: Mapping[str, str],
     overrides: Sequence[str],
     simulate: Simulate,
+    dirty_limit_bytes: float | None = None,
 ) -> CaseForecast:
     """Forecast a case.
+
+    `dirty_limit_bytes` is the client's hard limit before the case; None: that of long ago.
 
     Raises
     ------
@@ -63,9 +66,15 @@ def forecast_case(
             _process(part, before, files) for part, before in zip(found, [None, *found], strict=False)
         )
         scenario = Scenario.from_toml(text, origin=case.origin, set=list(overrides))
-        before = {"writeout_fraction": WRITTEN_BEFORE} if model == "kernel" else {}
+        before = _before(dirty_limit_bytes) if model == "kernel" else {}
         result = simulate(scenario, model=model, options=before | dict(options))
     return _taken(found, result)
+
+
+def _before(dirty_limit_bytes: float | None) -> dict[str, str]:
+    """Give what the kernels have learnt before, as options of the model `kernel` for both hosts."""
+    limit = {} if dirty_limit_bytes is None else {"dirty_limit": f"{dirty_limit_bytes:.0f} B"}
+    return {"writeout_fraction": WRITTEN_BEFORE} | limit
 
 
 def _process(part: Part, before: Part | None, files: ExitStack) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pagecast.errors import StudyError
 
-__all__ = ["CLIENT_MOUNT", "COMMIT_COST", "CREATE_COST", "DISK_WRITE", "EXPORT", "Platform", "read_platform"]
+__all__ = ["CLIENT_MOUNT", "COMMIT_COST", "DISK_WRITE", "EXPORT", "NAME_COSTS", "Platform", "read_platform"]
 
 CLIENT_MOUNT: Final = "/n"
 EXPORT: Final = "/export"
@@ -91,10 +91,10 @@ DISK_WRITE: Final = "disk.disk.write"
 COMMIT_COST: Final = f"mount.{json.dumps(EXPORT)}.commit"
 """The time of the server's processor for a commit."""
 
-CREATE_COST: Final = f"mount.{json.dumps(EXPORT)}.create"
+NAME_COSTS: Final = tuple(f"mount.{json.dumps(EXPORT)}.{change}" for change in ("create", "rename"))
 """The same for a new name, whose commit takes none where the journal has no requests."""
 
-OF_SERVER: Final = ("nfsd.call", DISK_WRITE, COMMIT_COST, CREATE_COST)
+OF_SERVER: Final = ("nfsd.call", DISK_WRITE, COMMIT_COST, *NAME_COSTS)
 """What only the server has."""
 
 OF_COPYING: Final = ("memory.cost.copy_read", "memory.cost.copy_write")

@@ -18,6 +18,9 @@ CALLS: Final = ("WRITE", "COMMIT", "READ")
 LEAST_CLOSES: Final = 100
 """So few say nothing: their times are counted in whole milliseconds."""
 
+SET_UP: Final = "setup"
+"""What the recorder calls the steps before the first mark."""
+
 _ENDS: Final = ("close", "fsync")
 """Phases that end what the phase before has begun: what is sent before them is chance."""
 
@@ -70,11 +73,11 @@ def _call_s(folder: Path, round_trip_s: float) -> float | None:
 
 
 def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Read the counts; phases that end another are added to it."""
+    """Read the counts, without those of the set-up; phases that end another are added to it."""
     path = find(folder, "phases")
     if path is None:
         return {}
-    counts = {key: made for key, made in records(path, _counted) if "+" not in key[1]}
+    counts = {key: made for key, made in records(path, _counted) if _is_phase(key[1])}
     by_case: dict[str, list[str]] = defaultdict(list)
     for case, phase in counts:
         by_case[case].append(phase)
@@ -85,6 +88,10 @@ def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
             for name in CALLS:
                 of[name] += counts[case, phase][name]
     return added
+
+
+def _is_phase(name: str) -> bool:
+    return "+" not in name and name != SET_UP
 
 
 def _counted(row: dict[str, str]) -> tuple[tuple[str, str], dict[str, float]]:
