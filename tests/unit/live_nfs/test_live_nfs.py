@@ -69,11 +69,9 @@ def data(tmp_path):
         now = 1.0
         for phase, took_s in SECONDS.items():
             rows.writerow(["c", 1, "p0", now, "mark", phase, 0, 0, 1])
-            rows.writerow(["c", 1, "p0", now, "write" if phase == "write" else "close", "f", 0, took_s, 1])
+            op = {"again": "read"}.get(phase, phase)
+            rows.writerow(["c", 1, "p0", now, op, "f", 0, took_s, 1])
             now += took_s
-    (folder / "nfs_ops.csv").write_text(
-        "case,rep,op,count,rtt_ms\nc,1,CLOSE,40,9\nc,1,CLOSE,200,60\nc,1,OPEN,9,9\n"
-    )
     (folder / "phases.csv").write_text(
         "case,phase,WRITE,COMMIT,READ\nc,setup,9,9,9\nc,write,0,0,0\nc,close,40,1,0\nc,again,0,0,20\nc,write+close,40,1,0\n"
     )
@@ -164,12 +162,6 @@ def test_times_and_calls_are_compared(data):
     printed = console.file.getvalue()
     assert "Of 3 counts of WRITE, COMMIT and READ 3 are within 20 % or one." in printed
     assert "calibration on m_memory; calls and pages cost nothing" in printed
-
-
-def test_a_call_takes_what_a_close_takes_beyond_the_round_trip(data):
-    assert run(data=data, models=["kernel"]).calibrations["made-up"]["nfsd.call"] == "100000 ns"
-    (data / "nfs_ops.csv").write_text("case,rep,op,count,rtt_ms\nc,1,CLOSE,40,9\n")
-    assert "nfsd.call" not in run(data=data, models=["kernel"]).calibrations["made-up"]
 
 
 def test_a_machine_file_is_refused(data):

@@ -48,6 +48,10 @@ def test_what_says_nothing_is_left_alone(calls):
     assert (costs.call_s, costs.write_s) == (None, None)
 
 
-def test_judged_cases_are_left_alone():
-    costs = server_costs([recording("fsync1m", ("write", 64 * MIB, 0.01), SYNC, CLOSE)], **LINK)
-    assert (costs.call_s, costs.write_s) == (None, None)
+def test_of_judged_cases_only_bare_closes_count():
+    judged = recording("fsync1m", OPEN, ("write", 64 * MIB, 0.01), SYNC, CLOSE, UNLINK)
+    costs = server_costs([judged], **LINK)
+    assert (costs.call_s, costs.write_s, costs.commit_s) == (pytest.approx(CALL_S), None, None)
+    later = recording("c_read", ("close", 0, ROUND_TRIP_S + 9 * CALL_S))
+    calibration = recording(CASE, OPEN, CLOSE)
+    assert server_costs([later, calibration], **LINK).call_s == pytest.approx(CALL_S)

@@ -15,9 +15,6 @@ __all__ = ["CALLS", "NfsPlatform", "joined", "phases_of", "platforms"]
 CALLS: Final = ("WRITE", "COMMIT", "READ")
 """The calls that are counted: those of data."""
 
-LEAST_CLOSES: Final = 100
-"""So few say nothing: their times are counted in whole milliseconds."""
-
 SET_UP: Final = "setup"
 """What the recorder calls the steps before the first mark."""
 
@@ -36,14 +33,11 @@ class NfsPlatform:
     described : Platform
     calls : mapping
         By case and phase: how often each of `CALLS` was made in a repetition, on average.
-    call_s : float or None
-        What a call takes beside its data and the round trip of the link; None if too few were counted.
     """
 
     of: live_kernel.Platform
     described: Platform
     calls: dict[tuple[str, str], dict[str, float]]
-    call_s: float | None
 
 
 def platforms(folder: Path) -> list[NfsPlatform]:
@@ -57,19 +51,8 @@ def platforms(folder: Path) -> list[NfsPlatform]:
     found = []
     for platform in live_kernel.platforms(folder):
         described = read_platform(platform.folder)
-        call_s = _call_s(platform.folder, described.round_trip_s)
-        found.append(NfsPlatform(platform, described, _calls(platform.folder), call_s))
+        found.append(NfsPlatform(platform, described, _calls(platform.folder)))
     return found
-
-
-def _call_s(folder: Path, round_trip_s: float) -> float | None:
-    """Give the mean time of a CLOSE beyond the round trip: the client has counted them since it mounted."""
-    path = find(folder, "nfs_ops")
-    if path is None:
-        return None
-    counted = [row for row in records(path, dict) if row["op"] == "CLOSE"]
-    count, rtt_ms = max(((int(row["count"]), int(row["rtt_ms"])) for row in counted), default=(0, 0))
-    return None if count < LEAST_CLOSES else max(rtt_ms / 1e3 / count - round_trip_s, 0.0)
 
 
 def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:

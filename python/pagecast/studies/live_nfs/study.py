@@ -1,6 +1,7 @@
 """Forecast the cases of NFS and compare them with the recordings."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median_high
 from typing import Final
 
 from pagecast.api import simulate
@@ -89,9 +90,10 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
 
 
 def _dirty_limit(platform: NfsPlatform, case: str) -> float | None:
-    """Give the client's hard limit before the first repetition of a case that says it."""
-    limits = (each.dirty_limit_bytes for each in platform.of.recordings if each.case == case)
-    return next((limit for limit in limits if limit is not None), None)
+    """Give the client's hard limit before a repetition of a case, the median of those that say it."""
+    before = (each.dirty_limit_bytes for each in platform.of.recordings if each.case == case)
+    known = [limit for limit in before if limit is not None]
+    return median_high(known) if known else None
 
 
 PLATFORM_FILE: Final = "platform.txt"
@@ -131,8 +133,7 @@ def _of_server(platform: NfsPlatform) -> dict[str, str]:
         wsize=of.wsize,
         calls_of_unlink=1 if of.vers == "3" else 2,
     )
-    call_s = costs.call_s if costs.call_s is not None else platform.call_s
-    values = {} if call_s is None else {"nfsd.call": f"{1e9 * call_s:.0f} ns"}
+    values = {} if costs.call_s is None else {"nfsd.call": f"{1e9 * costs.call_s:.0f} ns"}
     if costs.write_s is not None and not of.has_own_server:
         values[DISK_WRITE] = f"{of.wsize / costs.write_s:.0f} B/s"
     if costs.commit_s is not None:
