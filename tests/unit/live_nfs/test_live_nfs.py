@@ -2,6 +2,7 @@
 
 import csv
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -10,7 +11,7 @@ from pagecast.api import simulate
 from pagecast.errors import StudyError
 from pagecast.studies.live_kernel.case import parse
 from pagecast.studies.live_kernel.program import UnsupportedError
-from pagecast.studies.live_nfs import run, study
+from pagecast.studies.live_nfs import forecast, run, study
 from pagecast.studies.live_nfs.platform import read_platform
 from pagecast.studies.live_nfs.program import parts
 from pagecast.studies.live_nfs.recordings import joined, platforms
@@ -162,6 +163,10 @@ def test_times_and_calls_are_compared(data):
     printed = console.file.getvalue()
     assert "Of 3 counts of WRITE, COMMIT and READ 3 are within 20 % or one." in printed
     assert "calibration on m_memory; calls and pages cost nothing" in printed
+
+
+def test_calls_are_not_counted_where_events_were_left_out():
+    assert forecast._calls(SimpleNamespace(model="kernel", events_left_out=1), {}) is None
 
 
 def test_a_machine_file_is_refused(data):

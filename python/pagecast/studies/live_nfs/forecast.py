@@ -30,7 +30,7 @@ WRITTEN_BEFORE: Final = "server:disk 100 %"
 class CaseForecast:
     """The seconds in system calls by process and phase, and how often each of `CALLS` was made in a phase.
 
-    `calls` is None under models without calls.
+    `calls` is None under models without calls, and where there are more events than a result keeps.
     """
 
     seconds: dict[tuple[str, str], float]
@@ -112,8 +112,8 @@ def _taken(found: Sequence[Part], result: "Result") -> CaseForecast:
 
 
 def _calls(result: "Result", begins: Mapping[str, float]) -> dict[str, dict[str, int]] | None:
-    """Count the calls of each phase: from its begin up to that of the next."""
-    if result.model != "kernel":
+    """Count the calls of each phase: from its begin up to that of the next. None if the result lacks some."""
+    if result.model != "kernel" or result.events_left_out:
         return None
     events = result.events
     phases, times = list(begins), np.array(list(begins.values()))
