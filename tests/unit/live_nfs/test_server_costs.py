@@ -48,10 +48,10 @@ def test_what_says_nothing_is_left_alone(calls):
     assert (costs.call_s, costs.write_s) == (None, None)
 
 
-def test_of_judged_cases_only_bare_closes_count():
+def test_without_the_case_a_call_and_a_commit_are_lower_quartiles_of_others():
+    late = ("close", 0, ROUND_TRIP_S + 9 * CALL_S)
     judged = recording("fsync1m", OPEN, ("write", 64 * MIB, 0.01), SYNC, CLOSE, UNLINK)
-    costs = server_costs([judged], **LINK)
-    assert (costs.call_s, costs.write_s, costs.commit_s) == (pytest.approx(CALL_S), None, None)
-    waiting = recording("f4_writers", ("close", 0, ROUND_TRIP_S + 9 * CALL_S))
-    assert server_costs([waiting, judged], **LINK).call_s == pytest.approx(CALL_S)
-    assert server_costs([waiting, recording(CASE, CLOSE)], **LINK).call_s == pytest.approx(CALL_S)
+    costs = server_costs([recording("f4_writers", late, late), judged], **LINK)
+    assert (costs.call_s, costs.write_s) == (pytest.approx(CALL_S), None)
+    assert costs.commit_s == pytest.approx(COMMIT_S)
+    assert server_costs([judged, recording(CASE, late)], **LINK).call_s == pytest.approx(9 * CALL_S)

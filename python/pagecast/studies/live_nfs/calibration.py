@@ -1,12 +1,14 @@
 """Calibrates a server in its client's kernel by the case m_memory: a call, and the data of a WRITE.
 
-Closing a file whose pages are durable is one CLOSE: its time beyond the round trip is that of a call. Where
-m_memory has none, the shortest of other cases says it, and nothing else is taken from these. An
+Closing a file whose pages are durable is one CLOSE: its time beyond the round trip is that of a call. An
 fsync of many WRITEs and a COMMIT takes the link's time for all bytes, two round trips, two calls, and the
 server's time for the data of the last WRITE: it has done the others while they came. The first open of a
 repetition makes the file, and its unlink removes it: both wait for a commit of the server beside their calls,
-and for more; the shortest says what a commit takes. The fsync waits for one, too. Left out: that blocks of a
-new file are zeroed; that an export `async` commits nothing.
+and for more; the shortest says what a commit takes. The fsync waits for one, too.
+
+Without m_memory a call and a commit are the lower quartiles of such closes and opens of other cases, whose
+other times are not looked at: calls beside other processes wait for theirs. Left out: that blocks of a new
+file are zeroed; that an export `async` commits nothing.
 """
 
 import math
@@ -57,7 +59,7 @@ def server_costs(
         Version 4 returns the delegation of the file that was read, and removes it then.
     """
     of, others = _divided(recordings)
-    closes = _bare_closes(of, round_trip_s) or sorted(_bare_closes(others, round_trip_s))[:1]
+    closes = _bare_closes(of, round_trip_s)
     syncs: list[float] = []
     for recording in of:
         written = 0
@@ -70,12 +72,13 @@ def server_costs(
                     bytes_sent = written + writes * header_bytes
                     syncs.append(call.duration_s - bytes_sent / rate_bytes_per_s - 2 * round_trip_s)
                 written = 0
-    call_s = median(closes) if closes else None
+    call_s = median(closes) if closes else _quartile(_bare_closes(others, round_trip_s))
     one_s = round_trip_s + (call_s or 0.0)
     commits = [_first(each, "open") - one_s for each in of] + [
         _first(each, "unlink") - calls_of_unlink * one_s for each in of
     ]
-    commit_s = _positive(min(commits, default=0.0))
+    makes = [each - one_s for each in _first_opens(others) if each > one_s]
+    commit_s = _positive(min(commits)) if commits else _quartile(makes)
     last_s = median(syncs) - 2 * (call_s or 0.0) - (commit_s or 0.0) if syncs else 0.0
     return ServerCosts(call_s, _positive(last_s), commit_s)
 
@@ -103,6 +106,21 @@ def _bare_closes(recordings: Sequence[Recording], round_trip_s: float) -> list[f
                     closes.append(call.duration_s - round_trip_s)
                 is_dirty.discard(call.file)
     return closes
+
+
+def _first_opens(recordings: Sequence[Recording]) -> list[float]:
+    """Give the time of the first open of each file of a repetition, which makes it."""
+    first: dict[tuple[int, str], float] = {}
+    for number, recording in enumerate(recordings):
+        for call in recording.calls:
+            if call.kind == "open":
+                first.setdefault((number, call.file), call.duration_s)
+    return list(first.values())
+
+
+def _quartile(seconds: Sequence[float]) -> float | None:
+    """Give the lower quartile, one of the values; None without any."""
+    return sorted(seconds)[(len(seconds) - 1) // 4] if seconds else None
 
 
 def _first(recording: Recording, kind: str) -> float:
