@@ -51,14 +51,14 @@ serve_here() {
 start_server() {
     mkdir -p /dev/shm /u
     mount --bind / /u # without what is mounted below it: /proc/self would be that of this kernel
-    mount -t tmpfs -o size="$((BED_NFS_SERVER_MEMORY + 512))M" none /dev/shm
+    mount -t tmpfs -o size="$((BED_NFS_SERVER_MEMORY + 128))M" none /dev/shm
     mkfifo /run/srv.in /run/srv.out
     run_server & # its file descriptors are its own, as it makes them non-blocking
     srv
     uml=$(pidof linux.uml)
     for each in /proc/"${uml##* }"/fd/*; do
         case $(readlink "$each") in
-        /dev/shm/*) fallocate -l "$(stat -Lc %s "$each")" "$each" ;;
+        /dev/shm/*) fallocate -l "${BED_NFS_SERVER_MEMORY}M" "$each" ;;
         esac
     done
 }
