@@ -11,6 +11,7 @@ from typing import Final
 
 from bed import cases
 from bed.cases import MEMORY
+from pagecast.validation.suite import shuffled
 
 __all__ = ["CASES", "Scale", "text_of"]
 
@@ -209,6 +210,64 @@ def application(scale: Scale, share: float) -> Iterator[str]:
     yield from scale.gone("d1", "d2", "d3", "d4")
 
 
+def appends(scale: Scale) -> Iterator[str]:
+    """A log: 200 records of 4 KiB, each with an fsync; then 200 of 64 KiB, each with an fdatasync."""
+    yield from scale.drop()
+    for record, sync, name in (("4k", "fsync", "e1"), ("64k", "fdatasync", "e2")):
+        yield from (f"mark append{record}", f"open 0 MNT/{name} wct")
+        yield from (f"write 0 -1 {record} {record}", f"{sync} 0") * 200
+        yield "close 0"
+    yield from scale.gone("e1", "e2")
+
+
+def random_calls(scale: Scale) -> Iterator[str]:
+    """Calls of 64 KiB in random order: writes over a cold file, then reads of it, cold."""
+    size = _mib(scale.limit_mib / 4)
+    yield from (*_make(scale, "fi", size), "mark write", "open 0 MNT/fi w")
+    yield from (f"write 0 {index * 64}k 64k 64k" for index in shuffled(size * 16, seed=1))
+    yield from (
+        "mark fsync",
+        "fsync 0",
+        "close 0",
+        "mark none",
+        *scale.drop(),
+        "mark read",
+        "open 0 MNT/fi r",
+    )
+    yield from (f"read 0 {index * 64}k 64k 64k" for index in shuffled(size * 16, seed=2))
+    yield from ("close 0", *scale.gone("fi"))
+
+
+def small_calls(scale: Scale) -> Iterator[str]:
+    """A quarter of the limit written and read cold with calls of 4 KiB; every second page written over."""
+    size = _mib(scale.limit_mib / 4)
+    yield from (
+        *scale.drop(),
+        "mark write",
+        "open 0 MNT/fo wct",
+        f"write 0 0 {size}m 4k",
+        "mark close",
+        "close 0",
+    )
+    yield from ("mark none", *scale.drop(), "mark read", *_read("fo", size, "4k"))
+    yield from ("mark over", "open 0 MNT/fo w")
+    yield from (f"write 0 {index * 8}k 4k 4k" for index in range(256))
+    yield from ("mark fsync", "fsync 0", "close 0", *scale.gone("fo"))
+
+
+def names(scale: Scale) -> Iterator[str]:
+    """A hundred files of 4 KiB: made, renamed, opened again, and removed."""
+    each = range(100)
+    yield from (*scale.drop(), "mark make")
+    for number in each:
+        yield from (f"open 0 MNT/n{number} wct", "write 0 0 4k 4k", "close 0")
+    yield from ("mark rename", *(f"rename MNT/n{number} MNT/m{number}" for number in each))
+    yield "mark read"
+    for number in each:
+        yield from (f"open 0 MNT/m{number} r", "read 0 0 4k 4k", "close 0")
+    yield from ("mark unlink", *(f"unlink MNT/m{number}" for number in each))
+
+
 def aged(scale: Scale) -> Iterator[str]:
     """32 MiB written, and nobody waits until they are 30 s old; then an fsync."""
     yield from (*scale.drop(), "mark write", "open 0 MNT/fl wct", "write 0 0 32m 1m")
@@ -232,14 +291,18 @@ CASES: Final[dict[str, Callable[[Scale], Iterable[str]]]] = {
     "b_fsyncs": half_of_the_limit,
     "c_read": reads,
     "d_app": lambda scale: application(scale, 0.25),
+    "e_appends": appends,
     "f2_writers": lambda scale: writers(scale, 2),
     "f4_writers": lambda scale: writers(scale, 4),
     "fsync1m": synced_each_mebibyte,
     "g_rw": reader_beside_writer,
     "h_rewrite": rewrites,
+    "i_random": random_calls,
     "j_direct": direct,
     "k_sync": synchronous,
     "l_aged": aged,
+    "n_names": names,
+    "o_calls4k": small_calls,
     "s_files": small_files,
 }
 """The function that makes each case; calibration first."""

@@ -72,7 +72,8 @@ run_server() {
         wbps="$BED_NFS_SERVER_WRITE_BPS" rbps="$BED_NFS_SERVER_READ_BPS" exp="$BED_NFS_EXPORT" \
         threads="$BED_NFS_THREADS" mtu="$BED_NFS_MTU" <>/run/srv.in 1<>/run/srv.out 2>/run/srv.log || true
     cat /run/srv.log
-    end "the server ended"
+    echo "bed: the server ended"
+    poweroff -nf # a sync would wait for the server
 }
 
 # mount_nfs: the client's mount, /n.

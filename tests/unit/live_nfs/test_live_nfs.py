@@ -2,17 +2,19 @@
 
 import csv
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from pagecast.api import simulate
 from pagecast.errors import StudyError
 from pagecast.studies.live_kernel.case import parse
 from pagecast.studies.live_kernel.program import UnsupportedError
-from pagecast.studies.live_nfs import run
+from pagecast.studies.live_nfs import forecast, run, study
 from pagecast.studies.live_nfs.platform import read_platform
 from pagecast.studies.live_nfs.program import parts
-from pagecast.studies.live_nfs.recordings import joined
+from pagecast.studies.live_nfs.recordings import joined, platforms
 
 MIB = 2**20
 GOODPUT = 10_000_000 * 1448 / 1514
@@ -68,13 +70,11 @@ def data(tmp_path):
         now = 1.0
         for phase, took_s in SECONDS.items():
             rows.writerow(["c", 1, "p0", now, "mark", phase, 0, 0, 1])
-            rows.writerow(["c", 1, "p0", now, "write" if phase == "write" else "close", "f", 0, took_s, 1])
+            op = {"again": "read"}.get(phase, phase)
+            rows.writerow(["c", 1, "p0", now, op, "f", 0, took_s, 1])
             now += took_s
-    (folder / "nfs_ops.csv").write_text(
-        "case,rep,op,count,rtt_ms\nc,1,CLOSE,40,9\nc,1,CLOSE,200,60\nc,1,OPEN,9,9\n"
-    )
     (folder / "phases.csv").write_text(
-        "case,phase,WRITE,COMMIT,READ\nc,write,0,0,0\nc,close,40,1,0\nc,again,0,0,20\nc,write+close,40,1,0\n"
+        "case,phase,WRITE,COMMIT,READ\nc,setup,9,9,9\nc,write,0,0,0\nc,close,40,1,0\nc,again,0,0,20\nc,write+close,40,1,0\n"
     )
     return folder
 
@@ -90,6 +90,14 @@ def test_both_hosts_and_the_link_are_what_the_platform_says(data):
     assert server["disk"]["disk"]["write"] == f"{DISK} B/s"
     assert (server["nfsd"], server["mount"]["/export"]["export"]) == ({"threads": 4}, "sync")
     assert of.link["rate"] == f"{GOODPUT:.0f} B/s"
+
+
+def test_the_mount_believes_attributes_as_long_as_its_options_say(data):
+    told = CLIENT.replace("hard", "acregmin=1,acregmax=9,acdirmin=30,hard,noac,nocto")
+    (data / "platform.txt").write_text(told + SERVER)
+    options = read_platform(data).hosts["client"]["mount"]["/n"]["options"]
+    del options["rsize"], options["wsize"], options["vers"]
+    assert options == {"acregmin": "1 s", "acregmax": "9 s", "noac": True, "nocto": True}
 
 
 def test_a_server_in_the_clients_kernel_wants_persistent_memory(data):
@@ -157,12 +165,32 @@ def test_times_and_calls_are_compared(data):
     assert "calibration on m_memory; calls and pages cost nothing" in printed
 
 
-def test_a_call_takes_what_a_close_takes_beyond_the_round_trip(data):
-    assert run(data=data, models=["kernel"]).calibrations["made-up"]["nfsd.call"] == "100000 ns"
-    (data / "nfs_ops.csv").write_text("case,rep,op,count,rtt_ms\nc,1,CLOSE,40,9\n")
-    assert "nfsd.call" not in run(data=data, models=["kernel"]).calibrations["made-up"]
+def test_calls_are_not_counted_where_events_were_left_out():
+    assert forecast._calls(SimpleNamespace(model="kernel", events_left_out=1), {}) is None
 
 
 def test_a_machine_file_is_refused(data):
     with pytest.raises(StudyError, match="leave --machine out"):
         run(data=data, machine="live-guest612")
+
+
+def test_the_clients_hard_limit_is_what_it_was_before_the_case(data):
+    (data / "global_dirty_state.csv").write_text("case,rep,t_s,limit\nc,1,0.1,5000\nc,1,9.0,60000\n")
+    asked = []
+
+    def simulated(scenario, **of):
+        asked.append(of["options"])
+        return simulate(scenario, **of)
+
+    platform = platforms(data)[0]
+    study.forecast_case(
+        platform.of.cases["c"],
+        platform.described,
+        values={},
+        model="kernel",
+        options={},
+        overrides=(),
+        simulate=simulated,
+        dirty_limit_bytes=study._dirty_limit(platform, "c"),
+    )
+    assert asked[0]["dirty_limit"] == f"{5000 * 4096} B"

@@ -48,6 +48,10 @@ def test_what_says_nothing_is_left_alone(calls):
     assert (costs.call_s, costs.write_s) == (None, None)
 
 
-def test_judged_cases_are_left_alone():
-    costs = server_costs([recording("fsync1m", ("write", 64 * MIB, 0.01), SYNC, CLOSE)], **LINK)
-    assert (costs.call_s, costs.write_s) == (None, None)
+def test_without_the_case_a_call_and_a_commit_are_lower_quartiles_of_others():
+    late = ("close", 0, ROUND_TRIP_S + 9 * CALL_S)
+    judged = recording("fsync1m", OPEN, ("write", 64 * MIB, 0.01), SYNC, CLOSE, UNLINK)
+    costs = server_costs([recording("f4_writers", late, late), judged], **LINK)
+    assert (costs.call_s, costs.write_s) == (pytest.approx(CALL_S), None)
+    assert costs.commit_s == pytest.approx(COMMIT_S)
+    assert server_costs([judged, recording(CASE, late)], **LINK).call_s == pytest.approx(9 * CALL_S)

@@ -4,12 +4,15 @@ Closing a file whose pages are durable is one CLOSE: its time beyond the round t
 fsync of many WRITEs and a COMMIT takes the link's time for all bytes, two round trips, two calls, and the
 server's time for the data of the last WRITE: it has done the others while they came. The first open of a
 repetition makes the file, and its unlink removes it: both wait for a commit of the server beside their calls,
-and for more; the shortest says what a commit takes. The fsync waits for one, too. Left out: that blocks of a
-new file are zeroed; that an export `async` commits nothing.
+and for more; the shortest says what a commit takes. The fsync waits for one, too.
+
+Without m_memory a call and a commit are the lower quartiles of such closes and opens of other cases, whose
+other times are not looked at: calls beside other processes wait for theirs. Left out: that blocks of a new
+file are zeroed; that an export `async` commits nothing.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -45,7 +48,7 @@ def server_costs(
     Parameters
     ----------
     recordings : iterable of Recording
-        Of a platform; those of other cases are left alone.
+        Of a platform.
     rate_bytes_per_s, round_trip_s : float
         Of the link, for bytes of messages.
     header_bytes : int
@@ -55,8 +58,8 @@ def server_costs(
     calls_of_unlink : int
         Version 4 returns the delegation of the file that was read, and removes it then.
     """
-    of = [recording for recording in recordings if recording.case == CASE]
-    closes: list[float] = []
+    of, others = _divided(recordings)
+    closes = _bare_closes(of, round_trip_s)
     syncs: list[float] = []
     for recording in of:
         written = 0
@@ -69,16 +72,55 @@ def server_costs(
                     bytes_sent = written + writes * header_bytes
                     syncs.append(call.duration_s - bytes_sent / rate_bytes_per_s - 2 * round_trip_s)
                 written = 0
-            elif call.kind == "close" and written == 0 and call.duration_s > round_trip_s:
-                closes.append(call.duration_s - round_trip_s)
-    call_s = median(closes) if closes else None
+    call_s = median(closes) if closes else _quartile(_bare_closes(others, round_trip_s))
     one_s = round_trip_s + (call_s or 0.0)
     commits = [_first(each, "open") - one_s for each in of] + [
         _first(each, "unlink") - calls_of_unlink * one_s for each in of
     ]
-    commit_s = _positive(min(commits, default=0.0))
+    makes = [each - one_s for each in _first_opens(others) if each > one_s]
+    commit_s = _positive(min(commits)) if commits else _quartile(makes)
     last_s = median(syncs) - 2 * (call_s or 0.0) - (commit_s or 0.0) if syncs else 0.0
     return ServerCosts(call_s, _positive(last_s), commit_s)
+
+
+def _divided(recordings: Iterable[Recording]) -> tuple[list[Recording], list[Recording]]:
+    """Give the recordings of m_memory, and those of other cases."""
+    of: tuple[list[Recording], list[Recording]] = ([], [])
+    for recording in recordings:
+        of[recording.case != CASE].append(recording)
+    return of
+
+
+def _bare_closes(recordings: Sequence[Recording], round_trip_s: float) -> list[float]:
+    """Give the times beyond the round trip of closes of files whose pages are durable."""
+    closes: list[float] = []
+    for recording in recordings:
+        is_dirty: set[str] = set()
+        for call in recording.calls:
+            if call.kind == "write":
+                is_dirty.add(call.file)
+            elif call.kind == "fsync":
+                is_dirty.discard(call.file)
+            elif call.kind == "close":
+                if call.file not in is_dirty and call.duration_s > round_trip_s:
+                    closes.append(call.duration_s - round_trip_s)
+                is_dirty.discard(call.file)
+    return closes
+
+
+def _first_opens(recordings: Sequence[Recording]) -> list[float]:
+    """Give the time of the first open of each file of a repetition, which makes it."""
+    first: dict[tuple[int, str], float] = {}
+    for number, recording in enumerate(recordings):
+        for call in recording.calls:
+            if call.kind == "open":
+                first.setdefault((number, call.file), call.duration_s)
+    return list(first.values())
+
+
+def _quartile(seconds: Sequence[float]) -> float | None:
+    """Give the lower quartile, one of the values; None without any."""
+    return sorted(seconds)[(len(seconds) - 1) // 4] if seconds else None
 
 
 def _first(recording: Recording, kind: str) -> float:

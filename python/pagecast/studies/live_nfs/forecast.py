@@ -30,7 +30,7 @@ WRITTEN_BEFORE: Final = "server:disk 100 %"
 class CaseForecast:
     """The seconds in system calls by process and phase, and how often each of `CALLS` was made in a phase.
 
-    `calls` is None under models without calls.
+    `calls` is None under models without calls, and where there are more events than a result keeps.
     """
 
     seconds: dict[tuple[str, str], float]
@@ -47,8 +47,11 @@ def forecast_case(
     options: Mapping[str, str],
     overrides: Sequence[str],
     simulate: Simulate,
+    dirty_limit_bytes: float | None = None,
 ) -> CaseForecast:
     """Forecast a case.
+
+    `dirty_limit_bytes` is the client's hard limit before the case; None: that of long ago.
 
     Raises
     ------
@@ -63,9 +66,15 @@ def forecast_case(
             _process(part, before, files) for part, before in zip(found, [None, *found], strict=False)
         )
         scenario = Scenario.from_toml(text, origin=case.origin, set=list(overrides))
-        before = {"writeout_fraction": WRITTEN_BEFORE} if model == "kernel" else {}
+        before = _before(dirty_limit_bytes) if model == "kernel" else {}
         result = simulate(scenario, model=model, options=before | dict(options))
     return _taken(found, result)
+
+
+def _before(dirty_limit_bytes: float | None) -> dict[str, str]:
+    """Give what the kernels have learnt before, as options of the model `kernel` for both hosts."""
+    limit = {} if dirty_limit_bytes is None else {"dirty_limit": f"{dirty_limit_bytes:.0f} B"}
+    return {"writeout_fraction": WRITTEN_BEFORE} | limit
 
 
 def _process(part: Part, before: Part | None, files: ExitStack) -> str:
@@ -103,8 +112,8 @@ def _taken(found: Sequence[Part], result: "Result") -> CaseForecast:
 
 
 def _calls(result: "Result", begins: Mapping[str, float]) -> dict[str, dict[str, int]] | None:
-    """Count the calls of each phase: from its begin up to that of the next."""
-    if result.model != "kernel":
+    """Count the calls of each phase: from its begin up to that of the next. None if the result lacks some."""
+    if result.model != "kernel" or result.events_left_out:
         return None
     events = result.events
     phases, times = list(begins), np.array(list(begins.values()))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pagecast.errors import StudyError
 
-__all__ = ["CLIENT_MOUNT", "COMMIT_COST", "CREATE_COST", "DISK_WRITE", "EXPORT", "Platform", "read_platform"]
+__all__ = ["CLIENT_MOUNT", "COMMIT_COST", "DISK_WRITE", "EXPORT", "NAME_COSTS", "Platform", "read_platform"]
 
 CLIENT_MOUNT: Final = "/n"
 EXPORT: Final = "/export"
@@ -91,10 +91,10 @@ DISK_WRITE: Final = "disk.disk.write"
 COMMIT_COST: Final = f"mount.{json.dumps(EXPORT)}.commit"
 """The time of the server's processor for a commit."""
 
-CREATE_COST: Final = f"mount.{json.dumps(EXPORT)}.create"
+NAME_COSTS: Final = tuple(f"mount.{json.dumps(EXPORT)}.{change}" for change in ("create", "rename"))
 """The same for a new name, whose commit takes none where the journal has no requests."""
 
-OF_SERVER: Final = ("nfsd.call", DISK_WRITE, COMMIT_COST, CREATE_COST)
+OF_SERVER: Final = ("nfsd.call", DISK_WRITE, COMMIT_COST, *NAME_COSTS)
 """What only the server has."""
 
 OF_COPYING: Final = ("memory.cost.copy_read", "memory.cost.copy_write")
@@ -124,6 +124,7 @@ def read_platform(folder: Path) -> Platform:
         "options": {
             **{name: f"{find.option(options, name)} B" for name in ("rsize", "wsize")},
             "vers": find.option(options, "vers"),
+            **_attribute_options(options),
         },
     }
     if "sync" in options.split(","):
@@ -163,6 +164,13 @@ def _host(find: "_Finder") -> dict[str, Any]:
         "vm": {name: int(find.text(rf"^vm\.{name} = (\d+)", f"vm.{name}")) for name in VM},
         "memory": {"size": f"{usable} KiB", "read": MEMORY_RATE, "write": MEMORY_RATE, "sharing": "time"},
     }
+
+
+def _attribute_options(options: str) -> dict[str, Any]:
+    """Give how long the mount believes attributes (nfs(5)), as far as its options say it."""
+    said = dict(each.partition("=")[::2] for each in options.split(","))
+    times = {name: f"{said[name]} s" for name in ("acregmin", "acregmax") if name in said}
+    return times | {name: True for name in ("noac", "nocto") if name in said}
 
 
 def _own_server(find: "_Finder") -> dict[str, Any]:

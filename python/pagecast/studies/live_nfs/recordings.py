@@ -15,8 +15,8 @@ __all__ = ["CALLS", "NfsPlatform", "joined", "phases_of", "platforms"]
 CALLS: Final = ("WRITE", "COMMIT", "READ")
 """The calls that are counted: those of data."""
 
-LEAST_CLOSES: Final = 100
-"""So few say nothing: their times are counted in whole milliseconds."""
+SET_UP: Final = "setup"
+"""What the recorder calls the steps before the first mark."""
 
 _ENDS: Final = ("close", "fsync")
 """Phases that end what the phase before has begun: what is sent before them is chance."""
@@ -33,14 +33,11 @@ class NfsPlatform:
     described : Platform
     calls : mapping
         By case and phase: how often each of `CALLS` was made in a repetition, on average.
-    call_s : float or None
-        What a call takes beside its data and the round trip of the link; None if too few were counted.
     """
 
     of: live_kernel.Platform
     described: Platform
     calls: dict[tuple[str, str], dict[str, float]]
-    call_s: float | None
 
 
 def platforms(folder: Path) -> list[NfsPlatform]:
@@ -54,27 +51,16 @@ def platforms(folder: Path) -> list[NfsPlatform]:
     found = []
     for platform in live_kernel.platforms(folder):
         described = read_platform(platform.folder)
-        call_s = _call_s(platform.folder, described.round_trip_s)
-        found.append(NfsPlatform(platform, described, _calls(platform.folder), call_s))
+        found.append(NfsPlatform(platform, described, _calls(platform.folder)))
     return found
 
 
-def _call_s(folder: Path, round_trip_s: float) -> float | None:
-    """Give the mean time of a CLOSE beyond the round trip: the client has counted them since it mounted."""
-    path = find(folder, "nfs_ops")
-    if path is None:
-        return None
-    counted = [row for row in records(path, dict) if row["op"] == "CLOSE"]
-    count, rtt_ms = max(((int(row["count"]), int(row["rtt_ms"])) for row in counted), default=(0, 0))
-    return None if count < LEAST_CLOSES else max(rtt_ms / 1e3 / count - round_trip_s, 0.0)
-
-
 def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
-    """Read the counts; phases that end another are added to it."""
+    """Read the counts, without those of the set-up; phases that end another are added to it."""
     path = find(folder, "phases")
     if path is None:
         return {}
-    counts = {key: made for key, made in records(path, _counted) if "+" not in key[1]}
+    counts = {key: made for key, made in records(path, _counted) if _is_phase(key[1])}
     by_case: dict[str, list[str]] = defaultdict(list)
     for case, phase in counts:
         by_case[case].append(phase)
@@ -85,6 +71,10 @@ def _calls(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
             for name in CALLS:
                 of[name] += counts[case, phase][name]
     return added
+
+
+def _is_phase(name: str) -> bool:
+    return "+" not in name and name != SET_UP
 
 
 def _counted(row: dict[str, str]) -> tuple[tuple[str, str], dict[str, float]]:

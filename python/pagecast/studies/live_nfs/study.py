@@ -1,6 +1,7 @@
 """Forecast the cases of NFS and compare them with the recordings."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median_high
 from typing import Final
 
 from pagecast.api import simulate
@@ -14,7 +15,7 @@ from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.live_nfs.calibration import server_costs
 from pagecast.studies.live_nfs.forecast import CaseForecast, forecast_case
 from pagecast.studies.live_nfs.outcome import CallCount, LiveNfsOutcome
-from pagecast.studies.live_nfs.platform import COMMIT_COST, CREATE_COST, DISK_WRITE
+from pagecast.studies.live_nfs.platform import COMMIT_COST, DISK_WRITE, NAME_COSTS
 from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, phases_of, platforms
 from pagecast.studies.live_nfs.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
@@ -63,6 +64,7 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
                 options=machines.model_options(model, asked.overrides),
                 overrides=asked.overrides,
                 simulate=asked.simulate,
+                dirty_limit_bytes=_dirty_limit(platform, case),
             )
         except UnsupportedError as error:
             left_out.append(f"{name}, {case}: {error}")
@@ -85,6 +87,13 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
         left_out=missing,
         provenance=asked.provenance(hashes, left_out=missing),
     )
+
+
+def _dirty_limit(platform: NfsPlatform, case: str) -> float | None:
+    """Give the client's hard limit before a repetition of a case, the median of those that say it."""
+    before = (each.dirty_limit_bytes for each in platform.of.recordings if each.case == case)
+    known = [limit for limit in before if limit is not None]
+    return median_high(known) if known else None
 
 
 PLATFORM_FILE: Final = "platform.txt"
@@ -124,12 +133,11 @@ def _of_server(platform: NfsPlatform) -> dict[str, str]:
         wsize=of.wsize,
         calls_of_unlink=1 if of.vers == "3" else 2,
     )
-    call_s = costs.call_s if costs.call_s is not None else platform.call_s
-    values = {} if call_s is None else {"nfsd.call": f"{1e9 * call_s:.0f} ns"}
+    values = {} if costs.call_s is None else {"nfsd.call": f"{1e9 * costs.call_s:.0f} ns"}
     if costs.write_s is not None and not of.has_own_server:
         values[DISK_WRITE] = f"{of.wsize / costs.write_s:.0f} B/s"
     if costs.commit_s is not None:
-        keys = (COMMIT_COST,) if of.has_own_server else (COMMIT_COST, CREATE_COST)
+        keys = (COMMIT_COST,) if of.has_own_server else (COMMIT_COST, *NAME_COSTS)
         values |= dict.fromkeys(keys, f"{1e9 * costs.commit_s:.0f} ns")
     return values
 
