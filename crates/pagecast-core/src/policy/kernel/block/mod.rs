@@ -80,13 +80,16 @@ fn queue_of(config: &Config, device: usize) -> Queue {
         .with_apart(apart_of(config, device))
 }
 
-/// Builds the queue of a mount of another host's directory, whose requests are WRITEs: writers wait beyond `nfs_congestion_kb`
-/// (`fs/nfs/write.c: nfs_init_writepagecache`).
+/// Builds the queue of a mount of another host's directory, whose requests are WRITEs: flushers wait beyond `nfs_congestion_kb`, of which a
+/// folio takes as much as a page (`fs/nfs/write.c: nfs_init_writepagecache, nfs_folio_set_writeback`, Linux 6.16).
 fn queue_of_mount(config: &Config, mount: usize) -> Queue {
     let wsize = config.nfs_options(mount).unwrap_or_default().wsize;
     let pages = config.host.memory.size.0 / PAGE;
     let congestion = (16 * pages.isqrt() * PAGE).min(MOST_CONGESTION);
-    Queue::new(((congestion / wsize.0).max(1) as u32, wsize), None).by_requests(true).noting_passes()
+    Queue::new(((congestion / wsize.0).max(1) as u32, wsize), None)
+        .by_requests(true)
+        .of_mount()
+        .counting_folios(config.rules.nfs_largest_folio > 1)
 }
 
 /// Returns the wbs of cgroups whose write-back waits before the queue of a disk. Nobody sleeps for `io.max`.

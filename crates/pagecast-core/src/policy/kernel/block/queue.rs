@@ -113,6 +113,10 @@ pub struct Queue {
     apart: Vec<Apart>,
     /// Files over which a pass has ended after its last unit was sent; kept where somebody asks.
     ended_passes: Option<Vec<FileId>>,
+    /// True if a unit takes the room of a page for each folio.
+    counts_folios: bool,
+    /// True if units may be written before those in front of them.
+    has_no_order: bool,
 }
 
 /// A wb whose bios wait before a queue, and the bytes of these if it has a room of its own.
@@ -142,6 +146,8 @@ impl Queue {
             requests: 0,
             apart: Vec::new(),
             ended_passes: None,
+            counts_folios: false,
+            has_no_order: false,
         }
     }
 
@@ -157,10 +163,16 @@ impl Queue {
         Self { apart, ..self }
     }
 
-    /// The same; it notes where passes over files end.
+    /// The same, of a mount: it notes where passes over files end, and replies come in any order.
     #[must_use]
-    pub fn noting_passes(self) -> Self {
-        Self { ended_passes: Some(Vec::new()), ..self }
+    pub fn of_mount(self) -> Self {
+        Self { ended_passes: Some(Vec::new()), has_no_order: true, ..self }
+    }
+
+    /// The same; it may have so many folios instead of so many pages.
+    #[must_use]
+    pub fn counting_folios(self, counts_folios: bool) -> Self {
+        Self { counts_folios, ..self }
     }
 
     /// A pass over the pages of a file has ended.
@@ -202,9 +214,13 @@ impl Queue {
         let mut unit = self.units.remove(at).expect("it was sent");
         self.bytes -= unit.room;
         let (is_of_pages, bytes) = (unit.file.is_some(), unit.end - unit.start);
+        // A short bio is written before those in front of it, of which parts are sent in turn.
+        let mut has_no_order = self.has_no_order;
         if let Some(apart) = self.apart.iter_mut().find(|apart| is_of_pages && apart.wb == unit.wb) {
             apart.bytes.iter_mut().for_each(|own| *own -= bytes);
-            // A short bio is written before those in front of it, of which parts are sent in turn.
+            has_no_order = true;
+        }
+        if has_no_order {
             let mut before = self.units.range_mut(..at).rev();
             if let Some(before) = before.find(|before| before.file == unit.file) {
                 before.waiters.append(&mut unit.waiters);
@@ -298,10 +314,21 @@ impl Queue {
         (self.capacity / QUEUE_TURNS).clamp(self.request, MOST_TURN.max(self.request))
     }
 
-    /// Adds submitted bytes of a file, from a flusher or from a task that waits.
-    pub fn push(&mut self, wb: WbId, file: FileId, (start, end): (u64, u64), is_of_flusher: bool) {
+    /// Adds submitted bytes of a file, from a flusher or from a task that waits. `folio` has the pages of each folio there.
+    pub fn push(
+        &mut self,
+        wb: WbId,
+        file: FileId,
+        (start, end): (u64, u64),
+        folio: u64,
+        is_of_flusher: bool,
+    ) {
         let apart = self.apart.iter_mut().find(|apart| apart.wb == wb);
-        let room = if apart.is_some() { 0 } else { end - start };
+        let room = match apart {
+            Some(_) => 0,
+            None if self.counts_folios => (end - start).div_ceil(folio),
+            None => end - start,
+        };
         self.bytes += room;
         apart.and_then(|apart| apart.bytes.as_mut()).into_iter().for_each(|own| *own += end - start);
         self.units.push_back(Unit {
@@ -502,7 +529,7 @@ mod tests {
     fn queue(pages: u32, submitted: &[(FileId, u64, u64)]) -> Queue {
         let mut queue = Queue::new((pages, Bytes(PAGE)), None);
         for &(file, start, end) in submitted {
-            queue.push(ROOT, file, (start * PAGE, end * PAGE), true);
+            queue.push(ROOT, file, (start * PAGE, end * PAGE), 1, true);
         }
         queue
     }
@@ -546,7 +573,7 @@ mod tests {
     fn it_is_full_when_it_has_its_capacity_until_the_first_in_line_is_written() {
         let mut queue = queue(20, &[(FILE, 0, 19)]);
         assert!(queue.has_room(None), "a request may go a little beyond");
-        queue.push(ROOT, FILE, (19 * PAGE, 30 * PAGE), true);
+        queue.push(ROOT, FILE, (19 * PAGE, 30 * PAGE), 1, true);
         assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (false, 30 * PAGE));
         write(&mut queue, 12);
         assert_eq!((queue.has_room(None), queue.bytes_of(ROOT)), (false, 18 * PAGE));
@@ -574,11 +601,11 @@ mod tests {
     #[test]
     fn nothing_that_a_task_waits_for_is_taken_back() {
         let mut queue = queue(20, &[(FILE, 0, 100)]);
-        queue.push(ROOT, OTHER, (0, 10 * PAGE), false);
+        queue.push(ROOT, OTHER, (0, 10 * PAGE), 1, false);
         assert_eq!(queue.excess(20 * PAGE), None, "fsync has submitted the last");
         pop(&mut queue);
         pop(&mut queue);
-        queue.push(ROOT, FILE, (0, 100 * PAGE), true);
+        queue.push(ROOT, FILE, (0, 100 * PAGE), 1, true);
         assert!(queue.excess(20 * PAGE).is_some());
         queue.wait_for(FILE, OperationId(1));
         assert_eq!(queue.excess(20 * PAGE), None);
@@ -590,7 +617,7 @@ mod tests {
         let apart = |bytes| {
             let mut queue = queue(20, &[]).by_requests(true).with_apart(vec![Apart { wb: ROOT, bytes }]);
             for (file, start, end) in [(FILE, 0, 10), (OTHER, 0, 5), (FILE, 10, 12)] {
-                queue.push(ROOT, file, (start * PAGE, end * PAGE), true);
+                queue.push(ROOT, file, (start * PAGE, end * PAGE), 1, true);
             }
             queue
         };
@@ -602,7 +629,7 @@ mod tests {
         // 17 pages of a room of 20, and then 21.
         let mut own = apart(Some(0));
         assert!(own.has_room_for(ROOT, None) && own.has_room_for(WbId(1), None), "the queue is empty");
-        own.push(ROOT, OTHER, (5 * PAGE, 9 * PAGE), true);
+        own.push(ROOT, OTHER, (5 * PAGE, 9 * PAGE), 1, true);
         assert!(!own.has_room_for(ROOT, None) && own.has_room_for(WbId(1), None));
         let (first, _) = own.send(Nanos::ZERO).expect("it has four");
         let _ = own.take_sent(first);
@@ -614,7 +641,7 @@ mod tests {
     fn a_write_behind_a_flush_passes_what_the_disk_has_not_taken() {
         let place = |held: u32| {
             let mut queue = queue(64, &[]).holding(held);
-            (0..5).for_each(|at| queue.push(ROOT, FILE, (at * PAGE, (at + 1) * PAGE), true));
+            (0..5).for_each(|at| queue.push(ROOT, FILE, (at * PAGE, (at + 1) * PAGE), 1, true));
             queue.push_behind_flush(ROOT, PAGE, OperationId(1));
             assert_eq!(queue.bytes, 6 * PAGE);
             queue.units.iter().position(|unit| unit.file.is_none())

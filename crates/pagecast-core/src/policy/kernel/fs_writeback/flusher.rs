@@ -13,6 +13,7 @@ use self::inodes::{Inodes, Listed};
 use self::tagged::Tagged;
 pub use self::tagged::{Until, WHOLE};
 use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Why;
 use crate::policy::kernel::discretisation::{LEAST_PIECE, PIECE_INTERVAL};
@@ -48,6 +49,7 @@ pub enum Work {
 pub struct Circumstances<'a> {
     pub now: Nanos,
     pub dirty: &'a mut DirtyPages,
+    pub folios: &'a Folios,
     /// The queue of its device, and its own wb.
     pub queue: &'a mut Queue,
     pub wb: WbId,
@@ -67,6 +69,13 @@ pub struct Circumstances<'a> {
     /// `Rules::requeue_has_cutoff` and `Rules::chunk_follows_bandwidth`.
     pub requeue_has_cutoff: bool,
     pub chunk_follows_bandwidth: bool,
+}
+
+impl Circumstances<'_> {
+    fn push(&mut self, file: FileId, range: (u64, u64), is_of_flusher: bool) {
+        let (folio, _) = self.folios.run(file, range.0, range.1);
+        self.queue.push(self.wb, file, range, folio, is_of_flusher);
+    }
 }
 
 /// The state after submitting.
@@ -331,7 +340,7 @@ impl Flusher {
             // Nothing is left of it if it has become clean meanwhile.
             if let Some((start, end)) = by.dirty.submit(visit.inode.file, most) {
                 self.untag(visit.inode.file, start, end);
-                by.queue.push(by.wb, visit.inode.file, (start, end), true);
+                by.push(visit.inode.file, (start, end), true);
                 self.leave_or_stay(Visit { left: visit.left - (end - start), ..visit }, end - start, by);
                 return true;
             }
@@ -374,7 +383,7 @@ impl Flusher {
         }
         let submitted = tagged.submit(self.unit(by), by.dirty);
         if let Some(range) = submitted {
-            by.queue.push(by.wb, tagged.file, range, false);
+            by.push(tagged.file, range, false);
         }
         if submitted.is_some() && tagged.ranges.total() > 0 {
             return Some(tagged);

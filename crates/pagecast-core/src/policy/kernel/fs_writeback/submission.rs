@@ -170,9 +170,11 @@ impl Flushers {
         let wb = write_back.wbs[at].as_mut()?;
         let config = &self.config;
         let flusher = self.each.get_mut(at)?.as_mut()?;
+        let (dirty, folios) = pages.for_submission();
         let mut by = Circumstances {
             now,
-            dirty: pages.dirty_mut(),
+            dirty,
+            folios,
             queue: &mut block.queues[device],
             wb: id,
             is_contended,

@@ -396,7 +396,7 @@ mod tests {
             let file = FileView { id: FileId(number), ..FileView::default() };
             let wb = kernel.write_back.wb_of(&file);
             kernel.write_back.wb(&file);
-            kernel.block.queues[0].push(wb, file.id, (0, 10), true);
+            kernel.block.queues[0].push(wb, file.id, (0, 10), 1, true);
             kernel.block.queues[0].transfer = Some(transfer(rate * MB));
             let of_group = if owner == MemcgId::ROOT { 0.0 } else { rate * MB };
             assert_eq!(

@@ -127,6 +127,11 @@ impl Pages {
         &mut self.dirty
     }
 
+    /// The same, and the folios that they are in.
+    pub fn for_submission(&mut self) -> (&mut DirtyPages, &Folios) {
+        (&mut self.dirty, &self.folios)
+    }
+
     /// Marks bytes of a file that a program has read: `mm/swap.c: mark_page_accessed`.
     pub fn mark_accessed(&mut self, file: FileId, start: u64, end: u64) {
         self.lists.mark_accessed(file, start, end);

@@ -93,7 +93,7 @@ mod tests {
         let tasks: Vec<OperationId> =
             (1..=writers).map(|number| write(&mut kernel, number, Run::New, 0.0)).collect();
         kernel.write_back.fractions.wb_domain_writeout_add(Nanos::ZERO, 0, 1 << 40);
-        kernel.block.queues[0].push(WbId(0), FileId(1), (0, PAGE), true);
+        kernel.block.queues[0].push(WbId(0), FileId(1), (0, PAGE), 1, true);
         kernel.block.queues[0].transfer = Some(transfer(60e6));
         kernel.pages.dirty_mut().run_ahead(WbId(0), dirty * PAGE);
         let Kernel { write_back, pages, block, tasks: table, .. } = &mut kernel;

@@ -122,7 +122,7 @@ mod tests {
 
     /// The device of the first wb writes pages of it at this rate.
     fn being_written(kernel: &mut Kernel, rate: f64) {
-        kernel.block.queues[0].push(WbId(0), FileId(1), (0, PAGE), true);
+        kernel.block.queues[0].push(WbId(0), FileId(1), (0, PAGE), 1, true);
         kernel.block.queues[0].transfer = Some(transfer(rate));
     }
 

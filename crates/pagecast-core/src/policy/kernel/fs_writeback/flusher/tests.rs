@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use crate::policy::kernel::address_space::dirty::DirtyPages;
+use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::block::queue::Queue;
 use crate::policy::kernel::block::wbt::Wbt;
 use crate::policy::kernel::block::wbt::tests::wbt;
@@ -45,6 +46,7 @@ fn writes_for_reclaim_wait_for_background_work_since_4_15() {
             let mut by = Circumstances {
                 now: Nanos(1_000_000_000),
                 dirty: &mut dirty,
+                folios: &Folios::default(),
                 queue: &mut queue(MOST_FLUSHER_UNIT, None),
                 wb: WbId(0),
                 is_contended: false,
@@ -125,6 +127,7 @@ fn submit_with(
     let mut by = Circumstances {
         now: Nanos(at),
         dirty,
+        folios: &Folios::default(),
         queue: &mut device.queue,
         wb: WbId(0),
         is_contended: false,
@@ -244,7 +247,7 @@ fn woken_for_everything_it_leaves_its_work() {
 /// True if the next submitter has room in a queue of 100 bytes with `bytes` in it, with write-back throttling.
 fn has_room_beside(flusher: &Flusher, bytes: u64) -> bool {
     let mut queue = queue(100, Some(wbt(128)));
-    queue.push(WbId(0), FileId(0), (0, bytes), true);
+    queue.push(WbId(0), FileId(0), (0, bytes), 1, true);
     queue.has_room(flusher.why_next())
 }
 
