@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
+    from pagecast.explanation import explain
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
     from pagecast.sweeps import Sweep, sweep
@@ -107,6 +108,7 @@ __all__ = [
     "drop_caches",
     "errors",
     "exit",
+    "explain",
     "fadvise",
     "fclose",
     "fdatasync",
@@ -172,6 +174,7 @@ _LAZY = {
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
     "simulate": "pagecast.api",
+    "explain": "pagecast.explanation",
     "sweep": "pagecast.sweeps.running",
     "validate": "pagecast.validation.validating",
 }
