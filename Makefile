@@ -83,6 +83,7 @@ validate: build ## check every claim; rewrite the tables of README.md and docs/v
 bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FOLDER and the oracle; tables in out/bench; cost of a flow, an extent, a call and an object
 	$(BIN)/python benches/simulate.py --out out/bench
 	$(BIN)/python benches/objects.py --out out/bench
+	$(BIN)/python -m benches.sweep
 	$(BIN)/python benches/petri.py --out out/bench $(if $(PETRI_PEERS),--peers '$(PETRI_PEERS)')
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents

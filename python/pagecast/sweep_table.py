@@ -6,12 +6,29 @@ right lines. Left out: ``sweep`` as an inline table or with a dotted key at the 
 
 import re
 import tomllib
-from typing import Any
+from typing import Any, Final
 
 from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
 
-__all__ = ["split_sweep_table"]
+__all__ = ["SWEEP_SCHEMA", "split_sweep_table"]
+
+SWEEP_SCHEMA: Final = {
+    "additionalProperties": False,
+    "description": "What pagecast sweep varies and measures; other commands pass over it",
+    "properties": {
+        "measure": {
+            "description": "Measures, such as p99(db fsync)",
+            "items": {"type": "string"},
+            "type": ["array", "string"],
+        },
+        "model": {"description": "The model to ask", "type": "string"},
+        "sample": {"description": "latin:N or latin:N:SEED, instead of every combination", "type": "string"},
+        "vary": {"description": "Values by key, keys as for --set: a text, or a list", "type": "object"},
+    },
+    "type": "object",
+}
+"""The table in the JSON schema of a scenario."""
 
 _OURS = re.compile(rb"\s*\[\s*sweep\s*(\.[^\]\n]*)?\]\s*(#.*)?")
 _HEADER = re.compile(rb"\s*\[\[?\s*[\w\"'-][^=\n]*\]\]?\s*(#.*)?")

@@ -26,7 +26,7 @@ name = "app"
 do = [ { write = "/data/out", size = "1 GB" }, { fsync = "/data/out" } ]
 """
 
-LONG = SCENARIO.replace("do = [", 'do = [ { repeat = 300, do = [ { write = "/data/a", size = "1 GB" } ] },')
+LONG = SCENARIO.replace("do = [", 'do = [ { repeat = 150, do = [ { write = "/data/a", size = "1 GB" } ] },')
 
 ARGUMENTS = (
     *("sweep", "small.toml", "--vary", "machine.vm.dirty_bytes=64MB..1GB:log:3", "--workers", "1"),
@@ -197,8 +197,7 @@ def begun(folder, *more):
     return process
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(("ending", "workers"), [(signal.SIGINT, "1"), *((each, "2") for each in ENDINGS)])
 def test_ctrl_c_keeps_what_is_there(ending, workers, swept):
     process = begun(swept.folder, "--workers", workers)
     process.send_signal(ending)

@@ -1,8 +1,11 @@
 """``pagecast schema``: an editor completes and checks scenarios with it."""
 
+import json
+
 import click
 
 from pagecast._core import json_schema
+from pagecast.sweep_table import SWEEP_SCHEMA
 
 __all__ = ["command"]
 
@@ -16,4 +19,6 @@ def command() -> None:
       pagecast schema > scenario.schema.json
       and in the first line of a scenario: #:schema ./scenario.schema.json
     """
-    click.echo(json_schema(), nl=False)
+    document = json.loads(json_schema())
+    document["properties"]["sweep"] = SWEEP_SCHEMA
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))

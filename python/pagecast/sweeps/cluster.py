@@ -1,8 +1,8 @@
 """Simulates points on a Dask cluster: one of its own on this machine, or one whose scheduler is running.
 
-The scheduler gives the point of a worker that ends to another one. A point whose workers have ended too often
-(``allowed-failures`` of Dask, three times) has failed. Workers must have the same version of pagecast, and the
-files that a scenario names.
+The scheduler gives the point of a worker that ends to another one. A point whose workers have ended too
+often (``allowed-failures`` of Dask, three times) has failed. Workers must have the same version of pagecast,
+and the files that a scenario names.
 """
 
 import re

@@ -44,6 +44,7 @@ class Dataset:
         self._folder = folder
         self._plan = plan
         count = len(plan.design.points)
+        self._types = _types(plan)
         self._size = -(-count // _MOST_PARTS)
         self._count = count
         self._pending: dict[int, dict[int, tuple[Any, ...]]] = {}
@@ -150,14 +151,18 @@ class Dataset:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        types = _types(self._plan)
+        types = self._types
         arrays = [
             pa.array([row[number] or None if name == "error" else row[number] for row in rows], types[name])
             for number, name in enumerate(self._plan.columns)
         ]
         content = io.BytesIO()
         pq.write_table(pa.table(dict(zip(self._plan.columns, arrays, strict=True))), content)
-        write_file(self._path(part), content.getvalue(), replace=True)
+        try:
+            write_file(self._path(part), content.getvalue(), replace=True)
+        except OutputError as error:
+            said = str(error).removesuffix("; nothing was kept")
+            raise OutputError(f"{said}; other parts stay, and the same command goes on there") from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

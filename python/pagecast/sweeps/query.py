@@ -1,7 +1,7 @@
 """Asks a sweep on a disk in SQL, with DuckDB; the table is called ``sweep``."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,13 @@ class Answer:
     columns : tuple of str
     rows : sequence of tuple
         NULL is None.
+    units : mapping of str to str
+        Of the columns of the sweep.
     """
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
+    units: Mapping[str, str]
 
 
 def query(directory: str | os.PathLike[str], sql: str) -> Answer:
@@ -56,7 +59,8 @@ def query(directory: str | os.PathLike[str], sql: str) -> Answer:
     require("duckdb", "sweep", "a query")
     import duckdb
 
-    read_manifest(folder)
+    manifest = read_manifest(folder)
+    units = {each["column"]: each["unit"] for each in (*manifest["design"]["axes"], *manifest["measures"])}
     parts = [str(path) for path in part_files(folder)]
     if not parts:
         raise OutputError(f"{shown(folder)}: no point is there yet; the command that made it goes on")
@@ -72,4 +76,4 @@ def query(directory: str | os.PathLike[str], sql: str) -> Answer:
             said = "; ".join([*lines[:1], *hints]) or type(error).__name__
             raise ArgumentError(f"the query failed: {said}") from None
         names = tuple(column[0] for column in connection.description or ())
-    return Answer(names, rows)
+    return Answer(names, rows, units)

@@ -8,7 +8,7 @@ import pytest
 
 import pagecast as pc
 from pagecast.errors import OutputError
-from pagecast.sweeps import running
+from pagecast.sweeps import dataset, running
 from pagecast.sweeps.query import query
 from pagecast.sweeps.table import load_table
 from tests.unit.sweeps.conftest import MEASURES, VARY
@@ -176,3 +176,19 @@ def test_there_is_no_sweep(tmp_path):
     (tmp_path / "sweep.json").write_text("{}")
     with pytest.raises(OutputError, match="is no manifest of a sweep"):
         load_table(tmp_path)
+
+
+def test_a_full_disk_keeps_the_parts_that_are_there(sweep, tmp_path, monkeypatch):
+    write_file = dataset.write_file
+
+    def full(path, content, **more):
+        if path.name == "part-000004.parquet":
+            raise OutputError(f"{path.name}: cannot be written (No space left on device); nothing was kept")
+        write_file(path, content, **more)
+
+    monkeypatch.setattr(dataset, "write_file", full)
+    with pytest.raises(
+        OutputError, match=r"\(No space left on device\); other parts stay, and the same command goes"
+    ):
+        sweep(tmp_path / "out")
+    assert len(content(tmp_path / "out")) == 5

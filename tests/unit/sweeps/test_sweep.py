@@ -81,7 +81,7 @@ def test_a_wrong_table(table, what, path):
 def test_a_point_that_fails_is_a_row(path):
     found = pc.sweep(path, vary={"machine.disk.ssd.size": "500MB,100GB"}, workers=1)
     assert found.failed == 1
-    assert "/data/out" in found.columns["error"][0]
+    assert "process `app` needs 1 GB on disk `ssd`" in found.columns["error"][0]
     assert found.columns["error"][1] == ""
     assert np.isnan(found.columns["makespan_s"][0])
     assert found.columns["makespan_s"][1] > 0

@@ -58,10 +58,7 @@ def _show(answer: "Answer") -> None:
     def cell(name: str, value: Any) -> str:
         if value is None or isinstance(value, bool) or not isinstance(value, int | float):
             return "" if value is None else str(value)
-        for unit in ("bytes_per_s", "bytes", "s"):
-            if name.endswith(f"_{unit}"):
-                return shown_quantity(value, unit)
-        return shown_quantity(value, "")
+        return shown_quantity(value, answer.units.get(name, ""))
 
     rows = [
         [cell(name, value) for name, value in zip(answer.columns, row, strict=True)] for row in answer.rows
