@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         wait,
         write,
     )
+    from pagecast.advice import Advice, advise
     from pagecast.api import File, Process, Scenario, list_disks, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODELS",
+    "Advice",
     "Benchmark",
     "Case",
     "Columns",
@@ -96,6 +98,7 @@ __all__ = [
     "Sweep",
     "Tolerance",
     "__version__",
+    "advise",
     "alloc",
     "bench",
     "cache",
@@ -174,6 +177,8 @@ _LAZY = {
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
     "simulate": "pagecast.api",
+    "Advice": "pagecast.advice",
+    "advise": "pagecast.advice",
     "explain": "pagecast.explanation",
     "sweep": "pagecast.sweeps.running",
     "validate": "pagecast.validation.validating",
