@@ -10,6 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from net_pages import net_pictures
+from sweep_figures import sweep_pareto, sweep_tornado
 
 import pagecast as pc
 from pagecast import _core
@@ -609,6 +610,8 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "write_back_throttling": write_back_throttling,
     "journal_commit": journal_commit,
     "sample_instants": sample_instants,
+    "sweep_tornado": sweep_tornado,
+    "sweep_pareto": sweep_pareto,
 }
 
 NETS: Final = net_pictures()

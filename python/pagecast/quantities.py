@@ -16,7 +16,7 @@ __all__ = ["Quantity", "parse_quantity", "shown_quantity"]
 
 _TIMES: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
-_NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 _MOST_WHOLE = 1e15
 """Up to there a float that is a whole number is one without doubt."""
@@ -70,7 +70,7 @@ def parse_quantity(text: str) -> Quantity | None:
 
 
 def _plain(digits: str) -> Quantity | None:
-    if re.fullmatch(r"[+-]?\d+", digits):
+    if re.fullmatch(r"[+-]?\d+", digits) and abs(float(digits)) < _MOST_WHOLE:
         return Quantity(int(digits), "")
     value = float(digits)
     return Quantity(value, "") if math.isfinite(value) else None

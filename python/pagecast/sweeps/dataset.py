@@ -1,4 +1,4 @@
-"""A sweep on a disk: ``sweep.json`` and a Parquet data set in parts.
+"""A sweep on a disk: ``sweep.json``, and ``points``, a Parquet data set in parts.
 
 A part holds the same points however many workers there are, and appears whole. A sweep that was stopped goes
 on with the parts that are missing.
@@ -23,6 +23,9 @@ __all__ = ["MANIFEST", "Dataset", "part_files", "read_manifest"]
 
 MANIFEST = "sweep.json"
 """The file by which a directory is known to hold a sweep."""
+
+POINTS = "points"
+"""The directory of the parts: it holds nothing else, so that other tools read it as one table."""
 
 _PART = re.compile(r"part-\d{6}\.parquet")
 _MOST_PARTS = 256
@@ -94,6 +97,10 @@ class Dataset:
         if force or MANIFEST not in names:
             text = json.dumps(_manifest(plan), indent=1, ensure_ascii=False, allow_nan=False)
             write_file(folder / MANIFEST, (text + "\n").encode("utf-8", "backslashreplace"), replace=True)
+        try:
+            (folder / POINTS).mkdir(exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{shown(folder / POINTS)}: cannot be made ({error.strerror})") from None
         return cls(folder, plan)
 
     @property
@@ -137,7 +144,7 @@ class Dataset:
         return range(part * self._size, min((part + 1) * self._size, self._count))
 
     def _path(self, part: int) -> Path:
-        return self._folder / f"part-{part:06}.parquet"
+        return self._folder / POINTS / f"part-{part:06}.parquet"
 
     def _is_whole(self, part: int) -> bool:
         """Tell whether a part is there; one that a power cut has left empty is not."""
@@ -197,7 +204,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def part_files(folder: Path) -> list[Path]:
     """Give the parts that are there, in the order of their points."""
-    return sorted(path for path in folder.iterdir() if _PART.fullmatch(path.name))
+    with suppress(FileNotFoundError):
+        return sorted(path for path in (folder / POINTS).iterdir() if _PART.fullmatch(path.name))
+    return []
 
 
 def _manifest(plan: SweepPlan) -> dict[str, Any]:

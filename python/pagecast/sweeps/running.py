@@ -136,8 +136,8 @@ def do_plan(
     finally:
         outcomes.close()
     done = Sweep(plan, [rows[index] for index in sorted(rows)])
-    if failures and done.failed == len(points):
-        _all_failed(failures, len(points))
+    if done.failed == len(points):
+        _all_failed(failures[0] if failures else Outcome((), done.rows[0][-1]), len(points))
     return done
 
 
@@ -183,8 +183,7 @@ def _rounded(time_s: float) -> str:
     return f"{time_s / 60:.0f} min" if time_s < 5400 else f"{time_s / 3600:.1f} h"
 
 
-def _all_failed(failures: Sequence[Outcome], points: int) -> None:
-    """Raise what the first point says."""
-    first = failures[0]
+def _all_failed(first: Outcome, points: int) -> None:
+    """Raise what a point says; of one that was read again it is not known what kind of failure it was."""
     said = first.error if points == 1 else f"all {points:,} points failed; the first one: {first.error}"
     raise {"simulation": SimulationError, "measure": MeasureError}.get(first.kind, ScenarioError)(said)

@@ -40,8 +40,10 @@ def test_a_killed_worker_loses_nothing(four_workers, path, tmp_path):
     found = pc.sweep(path, vary=VARY, measure=MEASURES, on=address, out=tmp_path / "dask", progress=kill)
     assert killed
     assert found.rows == alone.rows
-    for file in (tmp_path / "alone").iterdir():
-        assert (tmp_path / "dask" / file.name).read_bytes() == file.read_bytes()
+    files = [file.relative_to(tmp_path / "alone") for file in (tmp_path / "alone").rglob("*.*")]
+    assert len(files) == 101
+    for file in files:
+        assert (tmp_path / "dask" / file).read_bytes() == (tmp_path / "alone" / file).read_bytes()
 
 
 def test_a_cluster_of_its_own(path):

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import pagecast as pc
-from pagecast.errors import OutputError
+from pagecast.errors import OutputError, ScenarioError, SimulationError
 from pagecast.sweeps import dataset, running
 from pagecast.sweeps.query import query
 from pagecast.sweeps.table import load_table
@@ -33,7 +33,7 @@ def stop_after(points):
 
 
 def content(folder):
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*.*"))}
 
 
 def test_the_files_are_the_same_however_it_was_computed(sweep, tmp_path):
@@ -68,7 +68,7 @@ def test_it_goes_on_where_it_was_stopped(sweep, tmp_path, monkeypatch):
 def test_a_part_that_a_power_cut_has_left_empty_is_done_again(sweep, tmp_path):
     sweep(tmp_path / "out")
     before = content(tmp_path / "out")
-    (tmp_path / "out" / "part-000003.parquet").write_bytes(b"")
+    (tmp_path / "out" / "points" / "part-000003.parquet").write_bytes(b"")
     sweep(tmp_path / "out")
     assert content(tmp_path / "out") == before
 
@@ -80,10 +80,16 @@ def test_failures_are_kept(path, tmp_path):
     assert first.failed == 1
 
 
+def test_failures_of_all_points_are_an_error_also_when_they_are_read_again(path, tmp_path):
+    for error in (SimulationError, ScenarioError):
+        with pytest.raises(error, match=r"all 2 points failed; the first one: .* needs 1 GB on disk"):
+            pc.sweep(path, vary={"machine.disk.ssd.size": "400MB,500MB"}, workers=1, out=tmp_path / "out")
+
+
 def test_columns_have_types_and_no_value_is_null(path, tmp_path):
     vary = {"machine.disk.ssd.size": "500MB,100GB", "machine.kernel.version": "5.10,6.6"}
     pc.sweep(path, vary=vary, measure=["peak(dirty)", "makespan"], workers=1, out=tmp_path / "out")
-    table = pq.read_table(tmp_path / "out" / "part-000000.parquet")
+    table = pq.read_table(tmp_path / "out" / "points" / "part-000000.parquet")
     assert {name: str(table.schema.field(name).type) for name in table.schema.names} == {
         "point": "int64",
         "ssd_size_bytes": "int64",
@@ -144,6 +150,11 @@ def test_it_is_read_again_as_it_was(sweep, tmp_path):
     table = load_table(tmp_path / "out")
     assert (table.keys, table.measures, table.model) == (found.keys, found.measures, found.model)
     assert all((table.columns[name] == found.columns[name]).all() for name in table.columns)
+
+
+def test_other_tools_read_the_points_as_one_table(sweep, tmp_path):
+    found = sweep(tmp_path / "out")
+    assert pq.read_table(tmp_path / "out" / "points").num_rows == len(found.rows)
 
 
 def test_it_is_asked_in_sql(sweep, tmp_path):
