@@ -69,7 +69,7 @@ def test_ctrl_c_prints_the_best_so_far(beside, monkeypatch):
     outcome = beside(*ARGUMENTS)
     assert outcome.code == ExitCode.INTERRUPTED
     assert "as it is" in outcome.stdout
-    assert outcome.stderr == "Stopped: this is the best so far.\npagecast: interrupted\n"
+    assert outcome.stderr == "Stopped: this is the best so far.\n\npagecast: interrupted\n"
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def _disk(host: Host, disk: str) -> Iterator[Knob]:
     is_throttled = table.get("wbt_lat_usec", 0) > 0
     yield Knob(host.knob(f"{disk} read_ahead_kb"), settings("read_ahead_kb", (0, 128, 512, 2048, 8192)))
     requests = int(table["nr_requests"])
-    around = sorted({max(requests // 8, 4), max(requests // 4, 4), requests // 2, requests * 4})
+    around = sorted({*(max(requests // part, 4) for part in (16, 8, 4, 2)), requests * 4})
     yield Knob(host.knob(f"{disk} nr_requests"), settings("nr_requests", around))
     yield Knob(host.knob(f"{disk} wbt_lat_usec"), (setting("wbt_lat_usec", 0 if is_throttled else 2000),))
     if "service" in table and host.table.get("kernel", {}).get("version", "6") >= "5":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pagecast.advice.knob import DISK, Line
 from pagecast.advice.search import Suggestion
 
-__all__ = ["Paste", "check_command", "pastes"]
+__all__ = ["Paste", "check_command", "is_run", "pastes"]
 
 _FSTAB = "/etc/fstab"
 
@@ -62,7 +62,7 @@ def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
 
 
 def check_command(scenario: str, suggestion: Suggestion) -> str:
-    """Give the command that runs and forecasts the scenario with the settings, once they are made.
+    """Give the command that checks settings once they are made.
 
     Parameters
     ----------
@@ -73,10 +73,19 @@ def check_command(scenario: str, suggestion: Suggestion) -> str:
     Returns
     -------
     str
+        ``pagecast validate``, or ``pagecast simulate`` where `is_run` is false: its figures are to be held
+        against those of the programs themselves.
     """
     overrides = [text for setting in suggestion.settings for text in setting.overrides]
     sets = "".join(f" --set {shlex.quote(text)}" for text in dict.fromkeys(overrides))
-    return f"pagecast validate {shlex.quote(scenario)} --dir DIR{sets}"
+    where = " --dir DIR" if is_run(suggestion) else ""
+    return f"pagecast {'validate' if where else 'simulate'} {shlex.quote(scenario)}{where}{sets}"
+
+
+def is_run(suggestion: Suggestion) -> bool:
+    """Tell whether ``pagecast run`` can do it: it has no cgroups of processes, and no memory to buy."""
+    overrides = [text for setting in suggestion.settings for text in setting.overrides]
+    return not any(".cgroup." in text or ".memory.size=" in text for text in overrides)
 
 
 def _texts(lines: Sequence[Line]) -> tuple[str, ...]:

@@ -356,7 +356,8 @@ def _first_population(state: _Search, numbers: list[int], sizes: list[int], seed
 
 def _prune(state: _Search) -> None:
     """Leave out, one by one, the settings that the best points do not need."""
-    for best in _ranked(state)[:3]:
+    in_files = _best_in_files(state)
+    for best in [*_ranked(state)[:3], *([in_files] if in_files is not None else [])]:
         choice = best
         while sum(at > 0 for at in choice) > 1:
             without = [
@@ -376,17 +377,40 @@ def _ranked(state: _Search) -> list[Choice]:
     return sorted(fine, key=lambda choice: (state.penalty(choice), choice))
 
 
-def _advice(state: _Search, tried: set[int], most: int, *, is_stopped: bool) -> Advice:
+def _chosen(state: _Search, most: int) -> list[Choice]:
+    """Choose what is told: all that fulfil the wants, else the closest; and the best that files alone set."""
+    ranked = _ranked(state)
+    met = [choice for choice in ranked if all(state.suggestion(choice).is_met)]
     chosen: list[Choice] = []
-    for choice in _ranked(state):
-        changed = {number for number, at in enumerate(choice) if at}
+    for choice in met or ranked:
         # Another value of the same knobs, or more knobs than a better one needs, is no other advice.
-        if not any({n for n, at in enumerate(better) if at} <= changed for better in chosen):
+        if len(chosen) < most and not any(_changed(better) <= _changed(choice) for better in chosen):
             chosen.append(choice)
-        if len(chosen) == most:
-            break
+    in_files = _best_in_files(state)
+    return chosen if in_files is None or in_files in chosen else [*chosen[: most - 1], in_files]
+
+
+def _best_in_files(state: _Search) -> Choice | None:
+    """Find the best point whose settings are lines of files alone: no program and no hardware changes."""
+    return next(
+        (
+            choice
+            for choice in _ranked(state)
+            if all(line.file for setting in state.settings(choice) for line in setting.lines)
+        ),
+        None,
+    )
+
+
+def _changed(choice: Choice) -> set[int]:
+    return {number for number, at in enumerate(choice) if at}
+
+
+def _advice(state: _Search, tried: set[int], most: int, *, is_stopped: bool) -> Advice:
     present = state.suggestion(state.nothing)
-    better_ones = [each for each in map(state.suggestion, chosen) if each.penalty < present.penalty]
+    better_ones = [
+        each for each in map(state.suggestion, _chosen(state, most)) if each.penalty < present.penalty
+    ]
     alone = []
     failures = {}
     for number, knob in enumerate(state.knobs):

@@ -172,7 +172,11 @@ def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
     elif not found.is_met:
         click.echo("No setting fulfils all that is wanted; the table has the closest.")
     for number in _worth_pasting(found):
-        _print_lines(number, found.suggestions[number - 1], scenario)
+        each = found.suggestions[number - 1]
+        why = "paste these lines" if number == 1 else "which changes no program, paste these lines"
+        if not all(each.is_met):
+            why += ", though it does not fulfil all"
+        _print_lines(number, why, each, scenario)
     if found.without_effect:
         click.echo(f"\nWithout effect here: {', '.join(found.without_effect)}.")
     for text, why in found.failures.items():
@@ -193,10 +197,10 @@ def _worth_pasting(found: "Advice") -> list[int]:
     return sorted({*([1] if found.suggestions else []), *([first] if (first := next(in_files, 0)) else [])})
 
 
-def _print_lines(number: int, suggestion: "Suggestion", scenario: Path) -> None:
-    from pagecast.advice.lines import check_command, pastes
+def _print_lines(number: int, why: str, suggestion: "Suggestion", scenario: Path) -> None:
+    from pagecast.advice.lines import check_command, is_run, pastes
 
-    click.echo(f"For {number}, paste these lines; nothing has been set:")
+    click.echo(f"For {number}, {why}; nothing has been set:")
     found = pastes(suggestion)
     for paste in found:
         click.echo(f"  {paste.file or 'By hand'}")
@@ -206,7 +210,10 @@ def _print_lines(number: int, suggestion: "Suggestion", scenario: Path) -> None:
         click.echo("".join(f"    {line}\n" for line in now), nl=False)
     if any(paste.needs_disk for paste in found):
         click.echo("  sdX is the name that the kernel gives the disk; lsblk shows it.")
-    click.echo("  Then check it for real, DIR on that disk:")
+    if is_run(suggestion):
+        click.echo("  Then check it for real, DIR on that disk:")
+    else:
+        click.echo("  Then time the programs themselves, and compare with")
     click.echo(f"    {check_command(shown(scenario), suggestion)}")
 
 

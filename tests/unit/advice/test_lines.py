@@ -100,7 +100,7 @@ def test_systemd_refuses_a_property_that_is_none(tmp_path):
         text=True,
         check=False,
     )
-    assert "MemoryMax=much" in ended.stderr
+    assert "Invalid memory limit 'much'" in ended.stderr
 
 
 @pytest.mark.skipif(not shutil.which("findmnt"), reason="findmnt is not installed")
@@ -142,4 +142,9 @@ def test_the_check_has_all_overrides_as_a_shell_reads_them():
     words = shlex.split(check_command("my scenario.toml", suggestion(setting)))
     assert words[:5] == ["pagecast", "validate", "my scenario.toml", "--dir", "DIR"]
     assert words[5:] == ["--set", setting.overrides[0], "--set", setting.overrides[1]]
+    bought = Setting("x", ("machine.memory.size=1 B",), ())
+    assert (
+        check_command("s.toml", suggestion(bought))
+        == "pagecast simulate s.toml --set 'machine.memory.size=1 B'"
+    )
     assert tomllib.loads(setting.overrides[1].replace("machine.", ""))
