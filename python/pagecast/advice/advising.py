@@ -158,5 +158,6 @@ def _knobs(scenario: Scenario, source: Source, result: "Result") -> Iterator[Kno
     first = hosts[scenario.hosts[0]]
     for process in tomllib.loads(source.text.decode()).get("process", ()):
         form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
-        if "do" in process and any(re.fullmatch(form, name) for name in moving):
+        is_set = any(text.strip().startswith(f"process.{process.get('name')}.") for text in source.overrides)
+        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
             yield from process_knobs(hosts.get(process.get("host", ""), first), process)

@@ -74,7 +74,8 @@ def command(
 
     Each setting is tried alone: dirty limits, the disk's queue, limits of cgroups, ionice, O_DIRECT and
     RWF_DONTCACHE, mount and export options, memory to buy. Those that matter are then searched together.
-    Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting fulfils all that is wanted.
+    The model is kernel. Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting fulfils all
+    that is wanted.
 
     \b
     Examples:
@@ -170,7 +171,8 @@ def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
     if all(found.present.is_met):
         click.echo("All that is wanted holds already.")
     elif not found.is_met:
-        click.echo("No setting fulfils all that is wanted; the table has the closest.")
+        rest = "the table has the closest" if found.suggestions else "none brings it closer"
+        click.echo(f"No setting fulfils all that is wanted; {rest}.")
     for number in _worth_pasting(found):
         each = found.suggestions[number - 1]
         why = "paste these lines" if number == 1 else "which changes no program, paste these lines"
