@@ -52,7 +52,8 @@ def test_a_file_of_each_round_is_opened_in_it(tmp_path):
 
 
 def test_copies_of_a_process_have_knobs_together(tmp_path):
-    process = 'name = "app{n}"\ncount = 2\ndo = [ { write = "/data/{n}", size = "4 KiB" }, { fsync = "/data/{n}" } ]'
+    do = 'do = [ { write = "/data/{n}", size = "4 KiB" }, { fsync = "/data/{n}" } ]'
+    process = f'name = "app{{n}}"\ncount = 2\n{do}'
     knobs, path = knobs_of(tmp_path, process)
     for name in ("memory.max of app{n}", "io.max wbps of app{n} on ssd", "ionice of app{n}"):
         for setting in knobs[name].settings:
