@@ -152,7 +152,9 @@ def _knobs(scenario: Scenario, source: Source, result: "Result") -> Iterator[Kno
         for name, table in tables.items()
     }
     for host in hosts.values():
-        if host.disks or any("nfs" in mount or "striped" in mount for mount in host.table["mount"].values()):
+        if host.disks or any(
+            "nfs" in mount or "striped" in mount for mount in host.table.get("mount", {}).values()
+        ):
             yield from host_knobs(host)
     moving = _largest(result)
     first = hosts[scenario.hosts[0]]

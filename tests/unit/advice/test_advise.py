@@ -146,3 +146,21 @@ def test_wrong_wants_are_refused(beside, want, error, what):
 def test_a_budget_of_one_is_refused(beside):
     with pytest.raises(ArgumentError, match="budget"):
         advise(beside, want=WANTS, budget=1)
+
+
+def test_a_machine_without_a_disk_has_no_effect_to_offer(tmp_path):
+    path = tmp_path / "none.toml"
+    path.write_text(
+        """models = ["kernel"]
+[machine]
+cores = 1
+memory = { size = "4 GB", read = "1 GB/s", write = "1 GB/s" }
+[[process]]
+name = "a"
+do = [{ sleep = "1 s" }]
+"""
+    )
+    found = advise(path, want=["makespan < 0.5x"], budget=20, workers=1)
+    assert not found.is_met
+    assert found.suggestions == ()
+    assert found.without_effect == ("memory.max of a",)
