@@ -67,10 +67,12 @@ if TYPE_CHECKING:
         wait,
         write,
     )
+    from pagecast.advice import Advice, advise
     from pagecast.api import File, Process, Scenario, list_disks, list_machines, load_machine, simulate
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
+    from pagecast.explanation import explain
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
     from pagecast.sweeps import Sweep, sweep
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MODELS",
+    "Advice",
     "Benchmark",
     "Case",
     "Columns",
@@ -95,6 +98,7 @@ __all__ = [
     "Sweep",
     "Tolerance",
     "__version__",
+    "advise",
     "alloc",
     "bench",
     "cache",
@@ -107,6 +111,7 @@ __all__ = [
     "drop_caches",
     "errors",
     "exit",
+    "explain",
     "fadvise",
     "fclose",
     "fdatasync",
@@ -172,6 +177,9 @@ _LAZY = {
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
     "simulate": "pagecast.api",
+    "Advice": "pagecast.advice",
+    "advise": "pagecast.advice",
+    "explain": "pagecast.explanation",
     "sweep": "pagecast.sweeps.running",
     "validate": "pagecast.validation.validating",
 }

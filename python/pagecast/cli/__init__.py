@@ -18,6 +18,8 @@ COMMANDS = {
     "bench": "pagecast.cli.bench",
     "grid": "pagecast.cli.grid",
     "sweep": "pagecast.cli.sweep",
+    "explain": "pagecast.cli.explain",
+    "advise": "pagecast.cli.advise",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
     "convert": "pagecast.cli.convert",
@@ -60,6 +62,8 @@ def cli(**_: Any) -> None:
       pagecast run scenario.toml --dir scratch        the same on this machine's kernel, in a temporary folder
       pagecast validate scenario.toml --dir scratch   both, and the error of the forecast
       pagecast sweep scenario.toml --vary machine.vm.dirty_bytes=64MB..8GB:log:12
+      pagecast explain scenario.toml                  what slow operations waited for, and behind whom
+      pagecast advise scenario.toml --want 'p99(db fsync) < 20 ms'
       pagecast compare before after                   two outputs of these commands side by side
       pagecast describe app.strace                    what a recording is like, and the memory it wants
       pagecast grid --machine m.toml                  rates over file and record size, as iozone

@@ -1,0 +1,165 @@
+"""The entry of advice: reads wants, finds the knobs of a scenario, searches."""
+
+import os
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pagecast.advice.knob import Knob
+from pagecast.advice.knobs import Host, host_knobs
+from pagecast.advice.programs import process_knobs
+from pagecast.advice.search import Advice, measures_of, search
+from pagecast.api import Scenario, simulate
+from pagecast.arguments import check_progress, check_whole, texts
+from pagecast.errors import ArgumentError, MeasureError
+from pagecast.extras import require
+from pagecast.measures import Measure, Want, evaluate, parse_want
+from pagecast.measures.language import parse_measure
+from pagecast.progress import Progress
+from pagecast.sweeps.point import Outcome, Task
+from pagecast.sweeps.source import Source, read_source
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["advise", "advise_source"]
+
+_MODEL = "kernel"
+_MOST_PROCESSES = 6
+"""Of so many processes, those that move most, makespans are costs and settings are tried."""
+
+
+def advise(
+    scenario: "str | os.PathLike[str] | Scenario",
+    *,
+    want: Sequence[str | Want],
+    budget: int = 250,
+    seed: int = 0,
+    set: Sequence[str] = (),
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Advice:
+    """Search settings of an administrator that fulfil wants; nothing is set.
+
+    Parameters
+    ----------
+    scenario : path-like or Scenario
+        A `Scenario` must come from TOML.
+    want : sequence of str or Want
+        Such as ``p99(db fsync) < 20 ms``, or ``makespan(backup) < 1.2x`` of what it is now.
+    budget : int
+        Simulations at most.
+    seed : int
+        Of the search, and of each simulation.
+    set : sequence of str
+        As for `Scenario.load`.
+    workers : int, optional
+        Processes; one for each processor if not given.
+    progress : callable, optional
+        Gets the fraction of the budget that is used, and what is done.
+
+    Returns
+    -------
+    Advice
+        Ctrl-C ends the search; what was found until then is given (`is_stopped`).
+
+    Raises
+    ------
+    ArgumentError, MeasureError, ScenarioError
+        Something cannot be understood.
+    SimulationError
+        The scenario as it is cannot go on.
+    MissingPackageError
+        scipy is not installed.
+    """
+    source = read_source(scenario, overrides=texts("set", set))
+    return advise_source(
+        source, want=want, budget=budget, seed=seed, workers=workers, progress=check_progress(progress)
+    )
+
+
+def advise_source(
+    source: Source,
+    *,
+    want: Sequence[str | Want],
+    budget: int,
+    seed: int,
+    workers: int | None,
+    progress: Progress | None,
+) -> Advice:
+    """Search for a scenario that is read already; arguments as for `advise`."""
+    require("scipy", "sweep", "the search")
+    if isinstance(want, str):
+        want = [want]
+    wants = [each if isinstance(each, Want) else parse_want(each) for each in want]
+    if not wants:
+        raise ArgumentError("nothing is wanted; say for example --want 'p99(db fsync) < 20 ms'")
+    budget = check_whole("budget", budget, least=2, most=1_000_000)
+    seed = check_whole("seed", seed, least=0, most=2**64 - 1)
+    loaded = Scenario.from_toml(
+        source.text, origin=source.origin, base_dir=source.base_dir, set=source.overrides
+    )
+    result = simulate(loaded, model=_MODEL, seed=seed, record="histogram", at_risk=True)
+    measures = measures_of(wants, [*_costs(result)])
+    task = Task(source.text, source.origin, source.base_dir, source.overrides, _MODEL, seed, measures)
+    baseline = Outcome(tuple(evaluate(measures, result)))
+    for each, value in zip(wants, evaluate([each.measure for each in wants], result), strict=True):
+        if value is None:
+            raise MeasureError(f"`{each.measure.text}` has no value here; want something else")
+    knobs = [knob for knob in _knobs(loaded, source, result) if knob.settings]
+    return search(
+        task, wants, knobs, baseline=baseline, budget=budget, seed=seed, workers=workers, progress=progress
+    )
+
+
+def _costs(result: "Result") -> Iterator[Measure]:
+    """Give what settings may cost: the time of processes, and what a power cut loses."""
+    for process in _largest(result):
+        yield parse_measure(f"makespan({shlex.quote(process)})")
+    yield parse_measure("at_risk")
+
+
+def _largest(result: "Result") -> list[str]:
+    table = result.latency
+    moved: dict[str, int] = {}
+    for process, size in zip(table["process"], table["bytes"].tolist(), strict=True):
+        if process:
+            moved[process] = moved.get(process, 0) + size
+    return sorted(moved, key=lambda process: -moved[process])[:_MOST_PROCESSES]
+
+
+def _knobs(scenario: Scenario, source: Source, result: "Result") -> Iterator[Knob]:
+    described = tomllib.loads(scenario.machine.to_toml())
+    tables: Mapping[str, Any] = described.get("host") or {scenario.hosts[0]: described["machine"]}
+    used = dict.fromkeys(zip(result.devices["host"], result.devices["device"], strict=True))
+    sources = [
+        place
+        for table in tables.values()
+        for mount in table.get("mount", {}).values()
+        for place in (mount.get("nfs"), *mount.get("striped", ()))
+        if place
+    ]
+    hosts = {
+        name: Host(
+            f"host.{name}" if "host" in described else "machine",
+            name if len(tables) > 1 else "",
+            table,
+            [disk for host, disk in used if host == name and disk in table.get("disk", {})],
+            [path for path in table.get("mount", {}) if f"{name}:{path}" in sources],
+        )
+        for name, table in tables.items()
+    }
+    for host in hosts.values():
+        if host.disks or any(
+            "nfs" in mount or "striped" in mount for mount in host.table.get("mount", {}).values()
+        ):
+            yield from host_knobs(host)
+    moving = _largest(result)
+    first = hosts[scenario.hosts[0]]
+    for process in tomllib.loads(source.text.decode()).get("process", ()):
+        form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
+        is_set = any(text.strip().startswith(f"process.{process.get('name')}.") for text in source.overrides)
+        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
+            yield from process_knobs(hosts.get(process.get("host", ""), first), process)

@@ -1,0 +1,113 @@
+"""The lines of a suggestion, by file, and the commands that do the same now and check it for real."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pagecast.advice.knob import DISK, Line
+from pagecast.advice.search import Suggestion
+
+__all__ = ["Paste", "check_command", "is_run", "pastes"]
+
+_FSTAB = "/etc/fstab"
+
+
+@dataclass(frozen=True)
+class Paste:
+    """What belongs into one file.
+
+    Attributes
+    ----------
+    file : str
+        ``""`` for what no file does: a flag of a program, memory to buy.
+    lines : tuple of str
+        With the headers of sections.
+    now : tuple of str
+        Commands that do the same until the next boot.
+    """
+
+    file: str
+    lines: tuple[str, ...]
+    now: tuple[str, ...]
+
+    @property
+    def needs_disk(self) -> bool:
+        """Whether a line has the placeholder of a disk's name."""
+        return any(DISK in text for text in (*self.lines, *self.now))
+
+
+def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
+    """Give the lines of all settings, those of one file together.
+
+    Parameters
+    ----------
+    suggestion : Suggestion
+
+    Returns
+    -------
+    tuple of Paste
+    """
+    by_file: dict[str, list[Line]] = {}
+    for setting in suggestion.settings:
+        for line in setting.lines:
+            by_file.setdefault(line.file, []).append(line)
+    return tuple(
+        Paste(
+            file,
+            _texts(_joined_mounts(lines) if file == _FSTAB else lines),
+            tuple(dict.fromkeys(line.now for line in lines if line.now)),
+        )
+        for file, lines in by_file.items()
+    )
+
+
+def check_command(scenario: str, suggestion: Suggestion) -> str:
+    """Give the command that checks settings once they are made.
+
+    Parameters
+    ----------
+    scenario : str
+        Its file.
+    suggestion : Suggestion
+
+    Returns
+    -------
+    str
+        ``pagecast validate``, or ``pagecast simulate`` where `is_run` is false: its figures are to be held
+        against those of the programs themselves.
+    """
+    overrides = [text for setting in suggestion.settings for text in setting.overrides]
+    sets = "".join(f" --set {shlex.quote(text)}" for text in dict.fromkeys(overrides))
+    where = " --dir DIR" if is_run(suggestion) else ""
+    return f"pagecast {'validate' if where else 'simulate'} {shlex.quote(scenario)}{where}{sets}"
+
+
+def is_run(suggestion: Suggestion) -> bool:
+    """Tell whether ``pagecast run`` can do it: it has no cgroups of processes, and no memory to buy."""
+    overrides = [text for setting in suggestion.settings for text in setting.overrides]
+    return not any(".cgroup." in text or ".memory.size=" in text for text in overrides)
+
+
+def _texts(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Give lines below the headers of their sections."""
+    sections: dict[str, list[str]] = {}
+    for line in lines:
+        texts = sections.setdefault(line.section, [])
+        if line.text not in texts:
+            texts.append(line.text)
+    return tuple(
+        text for section, texts in sections.items() for text in ([section, *texts] if section else texts)
+    )
+
+
+def _joined_mounts(lines: Sequence[Line]) -> list[Line]:
+    """Make one line of fstab of those for one mount."""
+    mounts: dict[tuple[str, ...], list[str]] = {}
+    for line in lines:
+        source, path, kind, options, *rest = line.text.split(" ")
+        chosen = mounts.setdefault((source, path, kind, *rest), [])
+        chosen += [option for option in options.split(",") if option not in chosen]
+    return [
+        Line(_FSTAB, " ".join((source, path, kind, ",".join(options), *rest)))
+        for (source, path, kind, *rest), options in mounts.items()
+    ]

@@ -1,0 +1,194 @@
+"""Finds the knobs of processes: memory and I/O limits of a cgroup, ionice, O_DIRECT and RWF_DONTCACHE.
+
+A process has knobs if it has a program in the scenario; those of workloads in other formats have none.
+An open with a flag goes before the first use of a file; a program with opens of its own keeps its flags.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pagecast._core import format_bytes
+from pagecast.advice.knob import DISK, Knob, Line, Setting
+from pagecast.advice.knobs import Host, udev_line
+from pagecast.quantities import parse_quantity
+
+__all__ = ["process_knobs"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_IONICE = {
+    "idle": ("IOSchedulingClass=idle", "-c 3"),
+    "best-effort 7": ("IOSchedulingPriority=7", "-c 2 -n 7"),
+}
+_SHARES_OF_DISK = (0.1, 0.25, 0.5, 0.75)
+_MEMORY = (256 << 20, 1 << 30, 4 << 30)
+
+
+def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
+    """Give the knobs of a process.
+
+    Parameters
+    ----------
+    host : Host
+        Where it runs.
+    process : mapping
+        Its table in the scenario.
+
+    Yields
+    ------
+    Knob
+    """
+    name = str(process["name"])
+    key = f"process.{_quoted(name)}"
+    group = process.get("cgroup", re.sub(r"\W", "-", re.sub(r"\{[^}]*\}", "", name)))
+    joined = () if "cgroup" in process else (f"{key}.cgroup={_toml(group)}",)
+    unit = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.service"
+
+    def property_of_unit(text: str) -> Line:
+        where = f"/etc/systemd/system/{unit}.d/90-pagecast.conf"
+        return Line(where, text, "[Service]", f"systemctl set-property --runtime {unit} '{text}'")
+
+    yield from _limits(host, name, f"{host.key}.cgroup.{_quoted(group)}", joined, property_of_unit)
+    if "ionice" not in process and any("service" in host.table["disk"][disk] for disk in host.disks):
+        yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, property_of_unit)), is_ordered=False)
+    program = process.get("do")
+    if isinstance(program, list) and not _opens(program):
+        for flag in ("O_DIRECT", "RWF_DONTCACHE"):
+            for kind in ("write", "read"):
+                if changed := _with_flag(program, flag, kind):
+                    text = f"{flag} for {kind}s of {name}"
+                    how = _HOW[flag]
+                    yield Knob(
+                        text,
+                        (
+                            Setting(
+                                text, (f"{key}.do={_toml(changed)}",), (Line("", f"{name}: {kind} {how}"),)
+                            ),
+                        ),
+                        effort=2.0,
+                    )
+
+
+_HOW = {
+    "O_DIRECT": "with O_DIRECT (dd oflag=direct or iflag=direct, fio direct=1), in calls of whole blocks",
+    "RWF_DONTCACHE": "with RWF_DONTCACHE (pwritev2, preadv2; fio uncached=1)",
+}
+
+
+def _limits(
+    host: Host, name: str, key: str, joined: tuple[str, ...], property_of_unit: Any
+) -> Iterator[Knob]:
+    size = parse_quantity(str(host.table["memory"]["size"]))
+    limits = [most for most in _MEMORY if size is not None and most < size.value / 2]
+    if limits:
+        yield Knob(
+            f"memory.max of {name}",
+            tuple(
+                Setting(
+                    f"memory.max of {name} {format_bytes(most)}",
+                    (f"{key}.memory.max={most} B", *joined),
+                    (property_of_unit(f"MemoryMax={most}"),),
+                )
+                for most in limits
+            ),
+        )
+    for disk in host.disks:
+        table = host.table["disk"][disk]
+        if "service" not in table:
+            continue
+        for what, limit, own in (
+            ("write", "wbps", "IOWriteBandwidthMax"),
+            ("read", "rbps", "IOReadBandwidthMax"),
+        ):
+            rate = parse_quantity(str(table[what]))
+            assert rate is not None, "a described disk has its rates"
+            yield Knob(
+                f"io.max {limit} of {name} on {disk}",
+                tuple(
+                    Setting(
+                        f"io.max {limit} of {name} {format_bytes(round(share * rate.value))}/s",
+                        (f"{key}.io.max.{disk}.{limit}={round(share * rate.value)} B/s", *joined),
+                        (property_of_unit(f"{own}=/dev/{DISK} {round(share * rate.value)}"),),
+                    )
+                    for share in _SHARES_OF_DISK
+                ),
+            )
+
+
+def _ionice(host: Host, name: str, key: str, property_of_unit: Any) -> Iterator[Setting]:
+    """Give classes and levels, each with a scheduler that minds them."""
+    disks = [disk for disk in host.disks if "service" in host.table["disk"][disk]]
+    for scheduler in ("bfq", "mq-deadline"):
+        for value, (written, option) in _IONICE.items():
+            yield Setting(
+                f"ionice of {name} {value} with {scheduler}",
+                (
+                    f"{key}.ionice={_toml(value)}",
+                    *(f"{host.key}.disk.{disk}.scheduler={scheduler}" for disk in disks),
+                ),
+                (
+                    Line(
+                        property_of_unit("").file, written, "[Service]", f"ionice {option} -p $(pidof {name})"
+                    ),
+                    udev_line("queue/scheduler", scheduler),
+                ),
+            )
+
+
+def _opens(program: Sequence[Any]) -> bool:
+    return any(
+        "open" in each or "fopen" in each or "fd" in each or _opens(each.get("do", ())) for each in program
+    )
+
+
+def _with_flag(program: Sequence[Any], flag: str, kind: str) -> list[Any]:
+    """Put opens before the first use of each file that is read or written; nothing if there is none.
+
+    A path with a parameter is opened where it is used, another one before the loop that uses it.
+    """
+    found: list[Any] = []
+    seen: set[str] = set()
+    for each in program:
+        inner = dict(each)
+        if isinstance(each.get("do"), list):
+            plain = [path for path in _paths(each["do"], kind) if "{" not in path]
+            found += [_opened(path, flag, kind) for path in dict.fromkeys(plain) if path not in seen]
+            seen.update(plain)
+            if any("{" in path for path in _paths(each["do"], kind)):
+                inner["do"] = [
+                    step
+                    for one in each["do"]
+                    for step in ([_opened(one[kind], flag, kind)] if "{" in str(one.get(kind, "")) else [])
+                    + [one]
+                ]
+        elif kind in each and each[kind] not in seen:
+            found.append(_opened(each[kind], flag, kind))
+            seen.add(each[kind])
+        found.append(inner)
+    return found if len(found) > len(program) or found != [*program] else []
+
+
+def _paths(program: Sequence[Any], kind: str) -> list[str]:
+    return [
+        path
+        for each in program
+        for path in ([each[kind]] if kind in each else _paths(each.get("do", ()), kind))
+    ]
+
+
+def _opened(path: str, flag: str, kind: str) -> dict[str, Any]:
+    return {"open": path, "flags": [flag]} | ({"create": True} if kind == "write" else {})
+
+
+def _quoted(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _toml(value: Any) -> str:
+    """Write a value of a scenario as inline TOML."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_quoted(key)} = {_toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

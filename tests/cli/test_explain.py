@@ -1,0 +1,74 @@
+"""``pagecast explain``: what it prints and draws, and how it ends."""
+
+import json
+
+import pytest
+
+import pagecast as pc
+from pagecast.exit_codes import ExitCode
+from tests.unit.explanation.conftest import SCENARIO
+
+
+@pytest.fixture
+def beside(pagecast):
+    """The command line, with a database beside a backup, and its result."""
+    (pagecast.folder / "beside.toml").write_text(SCENARIO)
+    pc.simulate(pc.Scenario.load(pagecast.folder / "beside.toml")).save(pagecast.folder / "results")
+    return pagecast
+
+
+def test_explain_lists_the_slowest(beside, matches):
+    matches(beside("explain", "beside.toml"))
+
+
+def test_explain_an_fsync(beside, matches):
+    matches(beside("explain", "results", "db", "fsync"))
+
+
+def test_explain_an_instant(beside, matches):
+    matches(beside("explain", "results", "--at", "2.5s"))
+
+
+def test_help_of_explain(beside, matches):
+    matches(beside("explain", "--help"))
+
+
+def test_a_result_and_its_scenario_have_one_explanation(beside):
+    asked = ("db", "fsync#17")
+    assert beside("explain", "results", *asked).stdout == beside("explain", "beside.toml", *asked).stdout
+
+
+def test_json_of_explain(beside):
+    one = json.loads(beside("explain", "results", "db", "fsync#17", "--json").stdout)
+    assert (one["schema_version"], one["number"]) == (1, 17)
+    several = json.loads(beside("explain", "results", "--json").stdout)
+    assert [each["operation"] for each in several["operations"]] == ["write", "fsync", "write"]
+    instant = json.loads(beside("explain", "results", "--at", "2 s", "--json").stdout)
+    assert instant["at_s"] == 2.0
+
+
+def test_it_draws(beside):
+    outcome = beside("explain", "results", "db", "fsync", "--plot", "why.svg")
+    assert outcome.stderr == "The picture is why.svg\n"
+    assert (beside.folder / "why.svg").read_bytes().startswith(b"<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["results", "dbb"], "there is no process `dbb`"),
+        (["results", "db", "fsync#x"], "`fsync#x` names no operation"),
+        (["results", "db", "fsync#99"], "#99: there are 30 such operations"),
+        (["results", "--at", "soon"], "--at soon: is no time"),
+        (["results", "db", "--at", "1s"], "leave PROCESS out"),
+        (["results", "--set", "machine.cores=1"], "results is a result, which --set"),
+        (["results", "--model", "wrench"], "there is no `wrench`; there are kernel"),
+        (["results", "--plot", "x.gif"], "a picture ends in"),
+        (["none.toml"], "none.toml: there is no such file"),
+    ],
+)
+def test_wrong_use_of_explain_is_refused(arguments, what, beside):
+    outcome = beside("explain", *arguments)
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert what in outcome.stderr
+    assert outcome.stdout == ""

@@ -1,0 +1,89 @@
+"""The knobs of processes: which there are, and the programs with other flags."""
+
+import tomllib
+
+import pytest
+
+import pagecast as pc
+from pagecast.advice import advising
+from pagecast.sweeps.source import read_source
+
+HEAD = """\
+models = ["kernel"]
+[machine]
+cores = 2
+memory = { size = "4 GB", read = "4000 MB/s", write = "2000 MB/s" }
+disk.ssd = { size = "100 GB", read = "500 MB/s", write = "400 MB/s", service = "60 us" }
+mount."/data" = { disk = "ssd" }
+"""
+
+
+def knobs_of(folder, process, *overrides):
+    path = folder / "scenario.toml"
+    path.write_text(f"{HEAD}[[process]]\n{process}")
+    scenario = pc.Scenario.load(path, set=overrides)
+    source = read_source(path, overrides=overrides)
+    found = advising._knobs(scenario, source, pc.simulate(scenario))
+    return {knob.name: knob for knob in found}, path
+
+
+def program_of(knob):
+    (text,) = knob.settings[0].overrides
+    return tomllib.loads(f"do = {text.split('.do=', 1)[1]}")["do"]
+
+
+def test_a_file_is_opened_before_the_loop_that_uses_it(tmp_path):
+    do = 'do = [ { sleep = "1 s" }, { repeat = 2, do = [ { write = "/data/a", size = "4 KiB" } ] } ]'
+    knobs, path = knobs_of(tmp_path, f'name = "app"\n{do}')
+    knob = knobs["O_DIRECT for writes of app"]
+    steps = program_of(knob)
+    assert steps[1] == {"open": "/data/a", "flags": ["O_DIRECT"], "create": True}
+    assert [next(iter(step)) for step in steps] == ["sleep", "open", "repeat"]
+    assert pc.simulate(pc.Scenario.load(path, set=knob.settings[0].overrides)).end_s > 1
+
+
+def test_a_file_of_each_round_is_opened_in_it(tmp_path):
+    do = 'do = [ { repeat = 2, as = "k", do = [ { write = "/data/{k}", size = "4 KiB" } ] } ]'
+    knobs, path = knobs_of(tmp_path, f'name = "app"\n{do}')
+    knob = knobs["RWF_DONTCACHE for writes of app"]
+    (loop,) = program_of(knob)
+    assert loop["do"][0] == {"open": "/data/{k}", "flags": ["RWF_DONTCACHE"], "create": True}
+    assert pc.simulate(pc.Scenario.load(path, set=knob.settings[0].overrides)).end_s > 0
+
+
+def test_copies_of_a_process_have_knobs_together(tmp_path):
+    do = 'do = [ { write = "/data/{n}", size = "4 KiB" }, { fsync = "/data/{n}" } ]'
+    process = f'name = "app{{n}}"\ncount = 2\n{do}'
+    knobs, path = knobs_of(tmp_path, process)
+    for name in ("memory.max of app{n}", "io.max wbps of app{n} on ssd", "ionice of app{n}"):
+        for setting in knobs[name].settings:
+            assert pc.simulate(pc.Scenario.load(path, set=setting.overrides)).end_s > 0
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        'do = [ { open = "/data/a", create = true }, { write = "/data/a", size = "4 KiB" } ]',
+        'do = [ { fopen = "/data/a", mode = "w" }, { fwrite = "/data/a", size = "4 KiB" } ]',
+    ],
+)
+def test_a_program_with_opens_of_its_own_keeps_its_flags(process, tmp_path):
+    knobs, _ = knobs_of(tmp_path, f'name = "app"\n{process}')
+    assert not [name for name in knobs if "O_DIRECT" in name or "DONTCACHE" in name]
+    assert "memory.max of app" in knobs
+
+
+def test_what_is_set_of_a_process_stays(tmp_path):
+    process = 'name = "app"\ndo = [ { write = "/data/a", size = "4 KiB" } ]'
+    knobs, _ = knobs_of(tmp_path, process, "process.app.ionice=idle")
+    assert not [name for name in knobs if "app" in name]
+
+
+def test_a_process_stays_in_its_cgroup(tmp_path):
+    process = 'name = "a"\ndo = [ { write = "/data/a", size = "4 KiB" } ]\n'
+    process += '[[process]]\nname = "b"\ncgroup = "own"\ndo = [ { write = "/data/b", size = "4 KiB" } ]\n'
+    process += '[machine.cgroup.own]\nio.max.ssd = { wbps = "100 MB/s" }\n'
+    knobs, path = knobs_of(tmp_path, process)
+    settings = knobs["memory.max of b"].settings
+    assert all(len(setting.overrides) == 1 for setting in settings), "it is in its cgroup already"
+    assert pc.simulate(pc.Scenario.load(path, set=settings[0].overrides)).end_s > 0
