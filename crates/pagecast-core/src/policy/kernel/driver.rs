@@ -268,14 +268,14 @@ impl Kernel {
         };
         let at = device.0 as usize;
         let (queue, dirty) = (&self.block.queues[at], self.pages.dirty());
-        match client.replied(now, reply, |id| queue.pages_of(id), |file| dirty.of_file(file), out) {
+        match client.replied(now, reply, |id| queue.sent(id), |file| dirty.of_file(file), out) {
             Ended::Part => {}
             Ended::Operation(operation) => self.end_request(now, at, RequestId(operation.0.into()), out),
             Ended::Written { id, is_stable: true, .. } => self.unit_served(now, at, id, out),
             Ended::Written { id, is_stable: false, .. } => self.unit_unstable(now, at, id, out),
             Ended::Committed { file, pages, waiters } => {
-                for Written { wb, start, end } in pages {
-                    self.pages.dirty_mut().uncount_written(wb, end - start);
+                for Written { wb, start, end, surplus } in pages {
+                    self.pages.dirty_mut().uncount_written(wb, end - start, surplus);
                     self.pages.written(file, wb, start, end);
                 }
                 for waiter in waiters {
@@ -295,7 +295,7 @@ impl Kernel {
     /// Ends a unit that the server has in its memory: its pages count as under writeback until they are committed.
     fn unit_unstable(&mut self, now: Nanos, device: usize, id: RequestId, out: &mut Actions) {
         let unit = self.block.unit_served(device, now, id);
-        self.pages.dirty_mut().count_written(unit.wb, unit.end - unit.start);
+        self.pages.dirty_mut().count_written(unit.wb, unit.end - unit.start, unit.surplus());
         self.write_back.wb_domain_writeout_add(now, unit.wb.0 as usize, (unit.end - unit.start) / PAGE);
         for waiter in unit.waiters {
             end_wait(&mut self.context(now, out), waiter);

@@ -28,12 +28,15 @@ pub struct OfWb {
     pub cancelled: u64,
     /// Bytes under writeback that a server of NFS has in its memory.
     pub unstable: u64,
+    /// Bytes that count as under writeback beyond those that are: each unstable WRITE counts the whole of its folio
+    /// (`fs/nfs/internal.h: nfs_folio_mark_unstable`, Linux 6.12).
+    pub surplus: u64,
 }
 
 impl OfWb {
-    /// Bytes that are dirty or under writeback.
+    /// Bytes that count as dirty or under writeback.
     pub fn dirty(&self) -> u64 {
-        self.reclaimable + self.writeback
+        self.reclaimable + self.writeback + self.surplus
     }
 }
 
@@ -93,6 +96,8 @@ pub struct DirtyPages {
     dirty: u64,
     /// `NR_WRITEBACK`.
     writeback: u64,
+    /// The sum of `surplus` over all wbs.
+    surplus: u64,
     /// Bytes that both counters have: pages written to again while they are under writeback.
     both: u64,
     /// Bytes that became dirty while their pages are not yet known: in all sums, in no file.
@@ -136,12 +141,12 @@ impl DirtyPages {
 
     /// The bytes that count against the dirty limit.
     pub fn total(&self) -> u64 {
-        self.dirty() + self.writeback
+        self.dirty() + self.writeback + self.surplus
     }
 
     /// The bytes of files that are dirty or under writeback, each page once.
     pub fn pages(&self) -> u64 {
-        self.total() - self.both - self.blocks
+        self.dirty() + self.writeback - self.both - self.blocks
     }
 
     /// The number of inodes with pages that are dirty or under writeback.
@@ -413,18 +418,22 @@ impl DirtyPages {
         self.dirty += new;
     }
 
-    /// Counts bytes as written whose pages stay under writeback: a server has them in its memory.
-    pub fn count_written(&mut self, wb: WbId, bytes: u64) {
+    /// Counts bytes as written, and a surplus over them as under writeback, whose pages stay under writeback: a server has them in its memory.
+    pub fn count_written(&mut self, wb: WbId, bytes: u64, surplus: u64) {
+        self.surplus += surplus;
         let wb = self.wb(wb);
         wb.written += bytes;
         wb.unstable += bytes;
+        wb.surplus += surplus;
     }
 
     /// Takes back what `count_written` has counted, before the writeback of these pages ends.
-    pub fn uncount_written(&mut self, wb: WbId, bytes: u64) {
+    pub fn uncount_written(&mut self, wb: WbId, bytes: u64, surplus: u64) {
+        self.surplus -= surplus;
         let wb = self.wb(wb);
         wb.written -= bytes;
         wb.unstable -= bytes;
+        wb.surplus -= surplus;
     }
 
     /// Ends the writeback of these pages: they are clean unless they were written to meanwhile. True if no more pages of the file are

@@ -50,6 +50,8 @@ pub struct Unit {
     pub waiters: Vec<OperationId>,
     /// The room that it takes in the queue, in bytes.
     room: u64,
+    /// The pages of each of its folios.
+    folio: u64,
     /// Its request, once it has one, and since when.
     sent: Option<(RequestId, Nanos)>,
     /// True if it passes the scheduler.
@@ -69,10 +71,16 @@ impl Unit {
             is_of_flusher: false,
             waiters,
             room: bytes,
+            folio: 1,
             sent: None,
             is_at_head: false,
             ends_pass: false,
         }
+    }
+
+    /// The bytes of its folio beside its own, if it is a part of one.
+    pub fn surplus(&self) -> u64 {
+        (self.folio * PAGE).saturating_sub(self.end - self.start)
     }
 }
 
@@ -201,11 +209,10 @@ impl Queue {
         Some((id, unit))
     }
 
-    /// The pages of a unit that has been sent.
-    pub fn pages_of(&self, id: RequestId) -> (WbId, u64, u64) {
+    /// A unit that has been sent.
+    pub fn sent(&self, id: RequestId) -> &Unit {
         let at = self.units.partition_point(|unit| unit.sent.is_some_and(|(sent, _)| sent < id));
-        let unit = &self.units[at];
-        (unit.wb, unit.start, unit.end)
+        &self.units[at]
     }
 
     /// Takes out the unit whose request is complete, and since when it was one.
@@ -339,6 +346,7 @@ impl Queue {
             is_of_flusher,
             waiters: Vec::new(),
             room,
+            folio,
             sent: None,
             is_at_head: false,
             ends_pass: false,

@@ -95,7 +95,9 @@ impl Turns {
         };
         if let Some((start, file)) = under_way {
             let process = file.and_then(|file| self.writers.get(&file).copied());
-            add(&Turn { start, end: to, process, file });
+            // Of requests that are served one by one some of its units are turns already.
+            let last = self.each.get(device).and_then(VecDeque::back).map_or(Nanos::ZERO, |turn| turn.end);
+            add(&Turn { start: start.max(last), end: to, process, file });
         }
         let turns = self.each.get(device).into_iter().flatten().rev();
         turns.take_while(|turn| turn.end > from).for_each(add);

@@ -4,11 +4,10 @@ use rustc_hash::FxHashMap;
 
 use crate::block::RequestId;
 use crate::machine::{NfsOptions, NfsVersion};
-use crate::policy::kernel::block::queue::Queue;
+use crate::policy::kernel::block::queue::{Queue, Unit};
 use crate::policy::kernel::nfs::asked::{call, returns_delegation};
 use crate::policy::kernel::nfs::inode::{Inode, Written, bytes_of};
 use crate::policy::kernel::nfs::slots::{Owner, Slots};
-use crate::policy::kernel::tasks::ids::WbId;
 use crate::policy::kernel::tasks::kind::Asked;
 use crate::policy::kernel::version::Rules;
 use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Reply, Rpc};
@@ -252,12 +251,12 @@ impl Client {
         }
     }
 
-    /// Takes a reply. `written` says of a unit of write-back which pages it had, `of_file` how many bytes of a file are dirty or under writeback.
-    pub fn replied(
+    /// Takes a reply. `written` gives the unit of write-back that a WRITE was, `of_file` how many bytes of a file are dirty or under writeback.
+    pub fn replied<'a>(
         &mut self,
         now: Nanos,
         reply: &Reply,
-        written: impl FnOnce(RequestId) -> (WbId, u64, u64),
+        written: impl FnOnce(RequestId) -> &'a Unit,
         of_file: impl FnOnce(FileId) -> u64,
         out: &mut Actions,
     ) -> Ended {
@@ -277,9 +276,10 @@ impl Client {
                 Ended::Operation(operation)
             }
             Purpose::Write { id, pass, is_stable } => {
-                let (wb, start, end) = written(id);
+                let unit = written(id);
+                let &Unit { wb, start, end, .. } = unit;
                 let inode = self.inodes.get_mut(&file).expect("a WRITE is of an inode");
-                let pages = (!is_stable).then_some(Written { wb, start, end });
+                let pages = (!is_stable).then(|| Written { wb, start, end, surplus: unit.surplus() });
                 inode.refresh(now);
                 let pass_is_over = inode.written(pass, pages);
                 let commits = match self.commits_passes {

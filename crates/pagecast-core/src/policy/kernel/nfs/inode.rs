@@ -17,6 +17,8 @@ pub struct Written {
     pub wb: WbId,
     pub start: u64,
     pub end: u64,
+    /// `Unit::surplus`
+    pub surplus: u64,
 }
 
 /// How many bytes some pages have.
