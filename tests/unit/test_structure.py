@@ -18,8 +18,8 @@ LAYERS = (
     ("cli",),
     ("studies", "validation", "outputs"),
     ("description",),
-    ("comparison",),
-    ("report", "benchmark", "grid", "sweeps"),
+    ("comparison", "advice"),
+    ("report", "benchmark", "grid", "sweeps", "explanation"),
     ("plot", "calibration", "cache", "simpy", "petri", "measures"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""

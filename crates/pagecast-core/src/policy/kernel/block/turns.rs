@@ -131,6 +131,8 @@ mod tests {
         assert_eq!(behind(40, 50), []);
         let now = turns.behind(0, (Nanos(40), Nanos(50)), OWN, Some((Nanos(45), Some(FileId(5)))));
         assert_eq!(names(&now), [(Some(2), Some(5), 5)]);
+        let begun_before = turns.behind(0, (Nanos(20), Nanos(50)), OWN, Some((Nanos(30), Some(FileId(5)))));
+        assert_eq!(names(&begun_before), [(Some(2), Some(5), 25)], "from 40 on, and the turn before");
         assert!(turns.behind(1, (Nanos(0), Nanos(50)), OWN, None).is_empty(), "another device");
     }
 
