@@ -9,13 +9,12 @@ use crate::policy::kernel::discretisation::{MOST_RUN, ROUNDING, SETTLE_AFTER};
 use crate::policy::kernel::driver::{begin, drive, follow_task, run_ended};
 use crate::policy::kernel::filemap::begin::task_of;
 use crate::policy::kernel::filemap::readahead::{note_windows, read_span};
-use crate::policy::kernel::filemap::write::look_up_to_write;
+use crate::policy::kernel::filemap::write::{find_incompatible, look_up_to_write};
 use crate::policy::kernel::fs_writeback::flusher::Flusher;
 use crate::policy::kernel::model::context::Context;
 use crate::policy::kernel::model::next_call::{Slopes, next_look_at_memory};
 use crate::policy::kernel::model::run::flow_of;
 use crate::policy::kernel::model::settle::{Write, settle};
-use crate::policy::kernel::nfs::requests::incompatible;
 use crate::policy::kernel::page::PAGE;
 use crate::policy::kernel::readahead::window::Span;
 use crate::policy::kernel::tasks::cost::{PerByte, Run};
@@ -227,7 +226,7 @@ impl Kernel {
         if end != until || !run.dirties() || task.read_until.is_some() {
             return None;
         }
-        if is_remote && incompatible(cx.pages, &task).is_some() {
+        if is_remote && find_incompatible(cx.pages, &task).is_some() {
             return None;
         }
         (task.run, task.shape) = (run, RunShape::plain(bytes.0));

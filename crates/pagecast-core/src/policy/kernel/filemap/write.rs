@@ -11,7 +11,7 @@ use crate::policy::kernel::filemap::partial_blocks::prepare_blocks;
 use crate::policy::kernel::filemap::readahead::{pass_mark, pass_mark_of_follower};
 use crate::policy::kernel::jbd2::checkpoint::journal_data;
 use crate::policy::kernel::model::context::Context;
-use crate::policy::kernel::nfs::requests::incompatible;
+use crate::policy::kernel::nfs::requests::{Incompatible, incompatible};
 use crate::policy::kernel::page::{PAGE, whole_pages};
 use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::cost::{Access, Run};
@@ -74,6 +74,12 @@ pub fn step_write(cx: &mut Context<'_>, operation: OperationId) -> Next {
     }
 }
 
+/// Returns the first folio of another host's file that a write, from its position on, finds with dirty bytes that it does not join.
+pub fn find_incompatible(pages: &Pages, task: &Task) -> Option<Incompatible> {
+    let file = task.file().id;
+    incompatible(pages.dirty(), pages.folios(), task, |at, end| pages.lists().run(file, at, end))
+}
+
 /// Writes a folio of another host's file, and commits it, before a write to bytes that its dirty ones do not join
 /// (`fs/nfs/write.c: nfs_wb_folio`). None if the write can go on.
 fn flush_incompatible(cx: &mut Context<'_>, operation: OperationId) -> Option<Next> {
@@ -83,7 +89,7 @@ fn flush_incompatible(cx: &mut Context<'_>, operation: OperationId) -> Option<Ne
     }
     let (file, stage) = (*task.file(), task.stage);
     cx.config.nfs_options_of(&file)?;
-    let found = incompatible(cx.pages, task);
+    let found = find_incompatible(cx.pages, task);
     let task = cx.tasks.get_mut(operation).expect("it is there");
     match found.filter(|found| found.at == task.position) {
         Some(found) => {

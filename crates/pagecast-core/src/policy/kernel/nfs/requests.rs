@@ -8,7 +8,6 @@
 use crate::policy::kernel::address_space::dirty::DirtyPages;
 use crate::policy::kernel::address_space::folios::Folios;
 use crate::policy::kernel::page::{PAGE, whole_pages};
-use crate::policy::kernel::page_alloc::pages::Pages;
 use crate::policy::kernel::tasks::task::Task;
 
 /// A folio that is to be written before a write goes on at a byte.
@@ -18,14 +17,9 @@ pub struct Incompatible {
     pub folio: (u64, u64),
 }
 
-/// Returns the first folio that a write, from its position on, finds with dirty bytes that it does not join. What is not cached gets a new folio.
-pub fn incompatible(pages: &Pages, task: &Task) -> Option<Incompatible> {
-    let file = task.file().id;
-    first_incompatible(pages.dirty(), pages.folios(), task, |at, end| pages.lists().run(file, at, end))
-}
-
-/// `cached` says whether a byte is cached, and up to where that holds.
-fn first_incompatible(
+/// Returns the first folio that a write, from its position on, finds with dirty bytes that it does not join. What is not cached gets a new
+/// folio; `cached` says whether a byte is, and up to where that holds.
+pub fn incompatible(
     dirty: &DirtyPages,
     folios: &Folios,
     task: &Task,
@@ -86,7 +80,7 @@ mod tests {
         let at = (from * PAGE, Bytes((to - from) * PAGE), Bytes(call * PAGE));
         let view = FileView { id: FILE, ..FileView::default() };
         let task = Task::new(Kind::Write, Some(view), at, Nanos(0));
-        first_incompatible(&pages, &folios, &task, |_, end| (true, end)).map(|found| found.at / PAGE)
+        incompatible(&pages, &folios, &task, |_, end| (true, end)).map(|found| found.at / PAGE)
     }
 
     #[test]
