@@ -21,6 +21,10 @@ use crate::watch::{Interrupted, Pace, Watcher, for_each};
 const AHEAD: u64 = 8 << 20;
 const BUFFER: usize = 1 << 20;
 
+/// How often a file is read while more of it stays each time: a kernel with DAMON takes pages out that nobody has touched for a while, also
+/// of a file that is just being read.
+const MOST_READS: u32 = 3;
+
 /// One file that was to be in the cache.
 #[derive(Clone, Debug)]
 pub struct WarmedFile {
@@ -104,16 +108,29 @@ fn one(
     };
     let data = open.data();
     let bytes: u64 = data.iter().map(|&(_, length)| length).sum();
-    let share = missing(file) as f64 / (bytes as f64).max(1.0);
+    let mut share = missing(file) as f64 / (bytes as f64).max(1.0);
     let mut buffer = vec![0; BUFFER.min(open.size.0 as usize)];
-    for &(offset, length) in &data {
-        if let Err(trouble) =
-            read(&open, offset, length, &mut buffer, |done| pace.advance((done as f64 * share) as u64))?
-        {
-            return Ok(Err(trouble));
+    let mut before = Bytes::ZERO;
+    for _ in 0..MOST_READS {
+        for &(offset, length) in &data {
+            let advance = |done| pace.advance((done as f64 * share) as u64);
+            if let Err(trouble) = read(&open, offset, length, &mut buffer, advance)? {
+                return Ok(Err(trouble));
+            }
+        }
+        // Told once.
+        share = 0.0;
+        let cached = match cached_data(&open, file.file_system.kind, prober, &data, pace) {
+            Ok(cached) => cached,
+            Err(trouble) => return Ok(Err(trouble)),
+        };
+        let has_grown = cached > before;
+        before = cached;
+        if cached.0 >= bytes || !has_grown {
+            break;
         }
     }
-    Ok(cached_data(&open, file.file_system.kind, prober, &data, pace).map(|cached| (Bytes(bytes), cached)))
+    Ok(Ok((Bytes(bytes), before)))
 }
 
 /// Returns how much of the parts of a file is cached.

@@ -1,5 +1,7 @@
 """A sweep gives the same rows however it is computed."""
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -133,8 +135,12 @@ class DyingWorker(local._Worker):
     most = 1
 
     def ask(self, index, overrides):
+        dies = index == 2 and DyingWorker.deaths < DyingWorker.most
+        if dies:
+            # So that it has not answered before it dies.
+            self._process.send_signal(signal.SIGSTOP)
         super().ask(index, overrides)
-        if index == 2 and DyingWorker.deaths < DyingWorker.most:
+        if dies:
             DyingWorker.deaths += 1
             self._process.kill()
             self._process.wait()
