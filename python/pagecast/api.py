@@ -249,15 +249,15 @@ class Scenario:
             raise ArgumentTypeError(f"text={written(text)} is a {type(text).__name__}, not a str or bytes")
         scenario = cls.__new__(cls)
         content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-        changes = texts("set", set)
+        folder, changes = check_path("base_dir", base_dir), texts("set", set)
         scenario._core = _core.Scenario.from_toml(
             split_sweep_table(content, check_text("origin", origin))[0],
             origin,
-            base_dir=check_path("base_dir", base_dir),
+            base_dir=folder,
             machine_dir=os.fspath(MACHINE_DIR),
             overrides=changes,
         )
-        scenario._toml = content, check_path("base_dir", base_dir), tuple(changes)
+        scenario._toml = content, folder, tuple(changes)
         return scenario
 
     @classmethod

@@ -23,6 +23,7 @@ __all__ = [
     "check_word",
     "counted",
     "listed",
+    "named",
     "shown",
     "texts",
     "written",
@@ -59,6 +60,12 @@ def shown(path: str | os.PathLike[str]) -> str:
 def counted(things: Sequence[object], one: str, several: str = "") -> str:
     """Say how many there are: "1 file", "2 files"."""
     return f"{len(things)} {one if len(things) == 1 else several or f'{one}s'}"
+
+
+def named(names: Sequence[object], most: int) -> str:
+    """Give the first names of several, and how many more there are: "a, b and 3 more"."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(str, names[:most])) + more
 
 
 def _wrong_type(name: str, value: object, wanted: str) -> ArgumentTypeError:

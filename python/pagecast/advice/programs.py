@@ -13,10 +13,10 @@ from pagecast._core import format_bytes
 from pagecast.advice.knob import DISK, Knob, Line, Setting
 from pagecast.advice.knobs import Host, udev_line
 from pagecast.quantities import parse_quantity
+from pagecast.toml_text import toml_key, toml_string
 
 __all__ = ["process_knobs"]
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _IONICE = {
     "idle": ("IOSchedulingClass=idle", "-c 3"),
     "best-effort 7": ("IOSchedulingPriority=7", "-c 2 -n 7"),
@@ -40,7 +40,7 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
     Knob
     """
     name = str(process["name"])
-    key = f"process.{_quoted(name)}"
+    key = f"process.{toml_key(name)}"
     group = process.get("cgroup", re.sub(r"\W", "-", re.sub(r"\{[^}]*\}", "", name)))
     joined = () if "cgroup" in process else (f"{key}.cgroup={_toml(group)}",)
     unit = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.service"
@@ -49,7 +49,7 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
         where = f"/etc/systemd/system/{unit}.d/90-pagecast.conf"
         return Line(where, text, "[Service]", f"systemctl set-property --runtime {unit} '{text}'")
 
-    yield from _limits(host, name, f"{host.key}.cgroup.{_quoted(group)}", joined, property_of_unit)
+    yield from _limits(host, name, f"{host.key}.cgroup.{toml_key(group)}", joined, property_of_unit)
     if "ionice" not in process and any("service" in host.table["disk"][disk] for disk in host.disks):
         yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, property_of_unit)), is_ordered=False)
     program = process.get("do")
@@ -181,14 +181,10 @@ def _opened(path: str, flag: str, kind: str) -> dict[str, Any]:
     return {"open": path, "flags": [flag]} | ({"create": True} if kind == "write" else {})
 
 
-def _quoted(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-
-
 def _toml(value: Any) -> str:
     """Write a value of a scenario as inline TOML."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_quoted(key)} = {_toml(each)}" for key, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {_toml(each)}" for key, each in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return toml_string(value) if isinstance(value, str) else json.dumps(value)

@@ -1,8 +1,6 @@
 """Writes a calibrated machine as the file that scenarios name: TOML, the source of each number beside it."""
 
 import hashlib
-import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,13 +9,13 @@ from pagecast import _core
 from pagecast.calibration.facts import Facts
 from pagecast.calibration.fits import LEAST_ROUNDS, Estimate
 from pagecast.calibration.values.value import Value
+from pagecast.toml_text import toml_key, toml_string
 
 __all__ = ["Provenance", "has_changed", "source_of", "write_machine"]
 
 COLUMN: Final = 41
 """Where comments begin."""
 CHECKSUM: Final = "# checksum: sha256 "
-BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 TABLES: Final = ("", "kernel", "vm", "memory", "memory.cost", "disk", "cawl")
 """In the order of the file. A key without a text is one that could not be measured: a comment says why."""
 
@@ -138,19 +136,13 @@ def _head(facts: Facts, provenance: Provenance) -> Iterator[str]:
     for note in provenance.notes:
         yield f"# note: {note}"
     yield ""
-    yield f"description = {_text(f'Linux {facts.kernel_version}, {mount.kind} on {disk}')}"
-    yield f"source = {_text(f'{provenance.command}, pagecast {provenance.version}, {provenance.date}')}"
-
-
-def _text(text: str) -> str:
-    """Give a TOML string; what is not UTF-8 or not to be seen is written out."""
-    clean = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+    yield f"description = {toml_string(f'Linux {facts.kernel_version}, {mount.kind} on {disk}')}"
+    yield f"source = {toml_string(f'{provenance.command}, pagecast {provenance.version}, {provenance.date}')}"
 
 
 def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
     disk = "disk" if facts.device is None else facts.device.name
-    disk = disk if BARE_KEY.fullmatch(disk) else _text(disk)
+    disk = toml_key(disk)
     for table in TABLES:
         of = [value for value in values if value.key.rpartition(".")[0] == table]
         if not of:
@@ -160,10 +152,10 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
             yield f"[{f'disk.{disk}' if table == 'disk' else table}]"
         yield from map(_line, of)
     yield ""
-    yield f"[mount.{_text(facts.mount.point)}]"
-    yield f"disk = {disk if disk.startswith(chr(34)) else _text(disk)}"
+    yield f"[mount.{toml_string(facts.mount.point)}]"
+    yield f"disk = {disk if disk.startswith(chr(34)) else toml_string(disk)}"
     kind = facts.mount.kind if facts.mount.kind in _core.FILE_SYSTEMS else "other"
-    line = f"type = {_text(kind)}"
+    line = f"type = {toml_string(kind)}"
     yield f"{line:{COLUMN - 1}} # read: /proc/mounts"
     yield from (_line(value) for value in values if value.key.startswith("mount."))
 

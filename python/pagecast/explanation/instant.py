@@ -38,7 +38,7 @@ class Doing:
 
 @dataclass(frozen=True)
 class InstantExplained:
-    """What happened at an instant.
+    """An instant: operations under way, dirty memory, disks.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What memory, flushers and disks did in a span of time, from `timeline`, `events` and `devices`."""
+"""Gives levels of memory, flushers and disks in a span of time, from `timeline`, `events` and `devices`."""
 
 import math
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class DiskLoad:
-    """What a disk did in the windows of `devices` that a span touches.
+    """The load of a disk in the windows of `devices` that a span touches.
 
     Attributes
     ----------

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pagecast.arguments import shown
+from pagecast.arguments import named, shown
 from pagecast.errors import ArgumentError
 from pagecast.explanation.levels import DiskLoad, Levels, disk_loads, levels_at, named_spans
 from pagecast.kinds import NO_IO
 
 if TYPE_CHECKING:
     from pagecast.explanation.levels import Tables
+    from pagecast.result import Columns
 
 __all__ = ["OperationExplained", "Other", "Wait", "explain_row", "find_row", "find_slowest", "slowest_rows"]
 
@@ -72,7 +73,7 @@ class OperationExplained:
     parts : dict of str to float
         Seconds of each part, the longest first.
     waits : tuple of Wait
-        The longest first; those of a part add up to no more than it.
+        The longest first.
     levels : Levels
         At its start.
     disks : tuple of DiskLoad
@@ -168,11 +169,7 @@ def _rows(result: "Tables", process: str | None, kind: str | None) -> "np.ndarra
 
 
 def _unknown(what: str, name: str, known: set[str]) -> ArgumentError:
-    names = sorted(known)
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ArgumentError(
-        f"there is no {what} `{shown(name)}`; there are {', '.join(names[:_MOST_NAMES])}{more}"
-    )
+    return ArgumentError(f"there is no {what} `{shown(name)}`; there are {named(sorted(known), _MOST_NAMES)}")
 
 
 def explain_row(result: "Tables", row: int) -> OperationExplained:
@@ -198,6 +195,7 @@ def explain_row(result: "Tables", row: int) -> OperationExplained:
         for name in result.parts
         if name.endswith("_s") and result.parts[name][row] > 0
     }
+    near = _near(result, row)
     throttled = named_spans(result, "throttling", start_s, end_s, "host", "process")
     return OperationExplained(
         process,
@@ -214,51 +212,40 @@ def explain_row(result: "Tables", row: int) -> OperationExplained:
         int((durations > table["duration_s"][row]).sum()) + 1,
         float(np.median(durations)),
         dict(sorted(parts.items(), key=lambda each: -each[1])),
-        _waits(result, row, parts),
+        _waits(result, row, near),
         levels_at(result, host, start_s),
         tuple(disk_loads(result, start_s, end_s, host)),
         tuple(sorted(who for of, who in throttled if of == host and who != process)),
-        _others(result, row),
+        _others(table, row, near),
     )
 
 
-def _waits(result: "Tables", row: int, parts: Mapping[str, float]) -> tuple[Wait, ...]:
-    """Give the waits of an operation; those of a part that add up to more than it are scaled to it."""
+def _near(result: "Tables", row: int) -> list[int]:
+    """Find the rows of operations that ran beside that of a row, itself among them."""
+    table = result.operations
+    start_s, end_s = table["start_s"][row], table["end_s"][row]
+    return np.flatnonzero((table["start_s"] < end_s) & (table["end_s"] > start_s)).tolist()
+
+
+def _waits(result: "Tables", row: int, near: list[int]) -> tuple[Wait, ...]:
     table, own = result.waits, result.operations
     process, index = own["process"][row], int(own["index"][row])
     found = [
         Wait(
             table["part"][at],
-            _work(result, row, table["behind_process"][at], table["behind_path"][at]),
+            _work(own, near, table["behind_process"][at], table["behind_path"][at]),
             table["behind_process"][at],
             table["behind_path"][at],
             float(table["waited_s"][at]),
         )
         for at in np.flatnonzero(table["index"] == index).tolist()
-        if table["process"][at] == process
+        if table["process"][at] == process and table["waited_s"][at] > 0
     ]
-    sums: dict[str, float] = {}
-    for wait in found:
-        sums[wait.part] = sums.get(wait.part, 0.0) + wait.waited_s
-    fitted = [
-        Wait(
-            wait.part,
-            wait.work,
-            wait.process,
-            wait.path,
-            wait.waited_s * min(1.0, parts.get(wait.part, 0.0) / sums[wait.part]),
-        )
-        for wait in found
-        if sums[wait.part] > 0
-    ]
-    return tuple(sorted(fitted, key=lambda wait: -wait.waited_s))
+    return tuple(sorted(found, key=lambda wait: -wait.waited_s))
 
 
-def _work(result: "Tables", row: int, process: str, path: str) -> str:
-    """Tell what a disk did for a file while the operation of a row waited."""
-    table = result.operations
-    start_s, end_s = table["start_s"][row], table["end_s"][row]
-    near = np.flatnonzero((table["start_s"] < end_s) & (table["end_s"] > start_s)).tolist()
+def _work(table: "Columns", near: list[int], process: str, path: str) -> str:
+    """Tell what a disk did for a file of a process, by its operations of the rows `near`."""
     kinds = [
         (table["operation"][at], bool(table["from_device_bytes"][at] >= table["bytes"][at] > 0))
         for at in near
@@ -271,10 +258,8 @@ def _work(result: "Tables", row: int, process: str, path: str) -> str:
     return "write-back"
 
 
-def _others(result: "Tables", row: int) -> tuple[Other, ...]:
-    table = result.operations
+def _others(table: "Columns", row: int, near: list[int]) -> tuple[Other, ...]:
     start_s, end_s = table["start_s"][row], table["end_s"][row]
-    near = np.flatnonzero((table["start_s"] < end_s) & (table["end_s"] > start_s)).tolist()
     found: dict[tuple[str, str, str], float] = {}
     for at in near:
         kind, process = table["operation"][at], table["process"][at]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pagecast._core import format_bytes
+from pagecast.arguments import named
 from pagecast.durations import seconds
 from pagecast.quantities import shown_quantity
 
@@ -45,7 +46,7 @@ def words_of_operation(of: "OperationExplained") -> Iterator[str]:
     for disk in of.disks:
         yield _of_disk(disk)
     if of.throttled:
-        yield f"Throttled meanwhile: {_names(of.throttled)}.{_rate(of.levels)}"
+        yield f"Throttled meanwhile: {named(of.throttled, _MOST_NAMED)}.{_rate(of.levels)}"
     for other in of.others[:_MOST_NAMED]:
         share = other.beside_s / of.duration_s
         yield f"Meanwhile {other.process} did {other.operation} {other.path}".rstrip() + (
@@ -79,12 +80,12 @@ def words_of_instant(of: "InstantExplained") -> Iterator[str]:
     if of.served:
         total_s = sum(of.served.values())
         whom = [f"{whose} ({100 * each_s / total_s:.0f} %)" for whose, each_s in of.served.items()]
-        yield f"Operations around it waited behind {_names(whom)}."
+        yield f"Operations around it waited behind {named(whom, _MOST_NAMED)}."
     elif of.disks:
         yield "No operation around it waited behind another process's requests."
     if of.throttled:
         rate = _rate(of.levels[0]) if len(of.levels) == 1 else ""
-        yield f"Throttled: {_names(of.throttled)}.{rate}"
+        yield f"Throttled: {named(of.throttled, _MOST_NAMED)}.{rate}"
 
 
 def behind(wait: "Wait") -> str:
@@ -127,8 +128,3 @@ def _of_disk(disk: "DiskLoad") -> str:
 def _rate(levels: "Levels") -> str:
     rate = levels.task_rate_bytes_per_s
     return "" if rate is None else f" Each may write {shown_quantity(rate, 'bytes_per_s')}."
-
-
-def _names(names: "tuple[str, ...] | list[str]") -> str:
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from pagecast.arguments import named
 from pagecast.errors import MeasureError
 from pagecast.kinds import NO_IO
 from pagecast.measures.language import Measure, Operations
@@ -196,10 +197,7 @@ def _matching(measure: Measure, what: str, pattern: str, names: Iterable[str]) -
 
 def _unknown(measure: Measure, what: str, name: str, known: Iterable[str]) -> MeasureError:
     names = sorted({*known} - {""})
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    there = (
-        f"there are {', '.join(names[:_MOST_NAMES])}{more}" if names else "this result has no names of them"
-    )
+    there = f"there are {named(names, _MOST_NAMES)}" if names else "this result has no names of them"
     return MeasureError(f"measure `{measure.text}`: there is no {what} called `{name}`; {there}")
 
 

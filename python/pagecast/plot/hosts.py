@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from pagecast.arguments import named
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -45,10 +47,5 @@ def hosts_figure(draw: "Callable[..., Axes]", result: "Result", hosts: Sequence[
     for ax, host in zip(axes, of_whom, strict=True):
         draw(result, ax=ax, host=host)
     if rest:
-        figure.supxlabel(f"Not drawn: {_named(rest)}.", x=0.02, ha="left", fontsize=9)
+        figure.supxlabel(f"Not drawn: {named(rest, _MOST_NAMED)}.", x=0.02, ha="left", fontsize=9)
     return figure
-
-
-def _named(hosts: Sequence[str]) -> str:
-    more = len(hosts) - _MOST_NAMED
-    return ", ".join(hosts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,6 @@
 """Reads a scenario, or a workload of another format, that is to be swept, and its table ``[sweep]``."""
 
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +11,10 @@ from pagecast.api import Scenario, load_machine, read_input
 from pagecast.arguments import check_path, shown
 from pagecast.errors import ScenarioError
 from pagecast.sweep_table import split_sweep_table
+from pagecast.toml_text import toml_key
 from pagecast.workloads import PACKAGES, Reading, as_toml, format_of, scenario_text
 
 __all__ = ["Source", "read_source"]
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 _AS_IT_IS = Reading()
 
@@ -159,6 +157,5 @@ def _flat(key: str, value: object) -> list[tuple[str, object]]:
         return [(key, value)]
     found = []
     for name, below in value.items():
-        part = name if _BARE.fullmatch(name) else f'"{name}"'
-        found += _flat(f"{key}.{part}", below)
+        found += _flat(f"{key}.{toml_key(name)}", below)
     return found

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from pagecast.arguments import counted, shown
+from pagecast.arguments import counted, named, shown
 from pagecast.cli import options
 from pagecast.cli.petri import common
 from pagecast.petri import StateSpace
@@ -76,7 +76,4 @@ def _show(net: Path, space: StateSpace) -> None:
 
 
 def _some(names: list[int] | list[str]) -> str:
-    if not names:
-        return "none"
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(map(str, names[:_LISTED])) + more
+    return named(names, _LISTED) if names else "none"

@@ -1,0 +1,19 @@
+"""Writes texts and keys of TOML, which the standard library only reads."""
+
+import json
+import re
+
+__all__ = ["toml_key", "toml_string"]
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def toml_string(text: str) -> str:
+    """Give a TOML string; what is not UTF-8 or not to be seen is written out."""
+    clean = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """Give a part of a key: as it is, or quoted where it has other signs than a bare key may have."""
+    return name if _BARE.fullmatch(name) else toml_string(name)
