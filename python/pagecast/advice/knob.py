@@ -53,7 +53,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Knob:
-    """What can be set.
+    """A setting that an administrator can change, and its values.
 
     Attributes
     ----------

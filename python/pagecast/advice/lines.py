@@ -14,7 +14,7 @@ _FSTAB = "/etc/fstab"
 
 @dataclass(frozen=True)
 class Paste:
-    """What belongs into one file.
+    """The lines of one file.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Advice:
-    """What a search has found.
+    """The suggestions of a search, and the settings that it tried.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a sweep does: its design, and the task that its points have in common."""
+"""Plans a sweep: its design, and the task that its points have in common."""
 
 import hashlib
 import json

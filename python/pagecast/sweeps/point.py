@@ -13,7 +13,7 @@ __all__ = ["Outcome", "Task"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a point gave.
+    """The outcome of a point.
 
     Attributes
     ----------

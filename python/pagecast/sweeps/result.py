@@ -80,7 +80,7 @@ class Sweep:
 
     @property
     def data(self) -> SweepTable:
-        """What figures are drawn from."""
+        """The columns that figures draw."""
         design = self.plan.design
         axes = tuple(
             KeyColumn(name, axis.key, axis.unit, axis.is_log)

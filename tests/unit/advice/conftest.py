@@ -65,7 +65,7 @@ do = [ { write = "/nfs/a", size = "64 MB", call = "1 MiB" }, { fsync = "/nfs/a" 
 
 @pytest.fixture(scope="session")
 def advice(tmp_path_factory):
-    """What is advised for the database beside the backup."""
+    """Ask for advice for the database beside the backup."""
     path = tmp_path_factory.mktemp("advice") / "beside.toml"
     path.write_text(BESIDE)
     return advise(path, want=WANTS, budget=120, workers=1)

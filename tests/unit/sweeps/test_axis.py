@@ -1,4 +1,4 @@
-"""What a key is varied over."""
+"""The values of a key."""
 
 import pytest
 

@@ -16,7 +16,7 @@ CALLS: Final = ("WRITE", "COMMIT", "READ")
 """The calls that are counted: those of data."""
 
 SET_UP: Final = "setup"
-"""What the recorder calls the steps before the first mark."""
+"""The name of the steps before the first mark."""
 
 _ENDS: Final = ("close", "fsync")
 """Phases that end what the phase before has begun: what is sent before them is chance."""
