@@ -21,6 +21,11 @@ pub(crate) fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
+/// The seed of all that a process draws.
+pub(crate) fn of_process(seed: u64, process: &str) -> u64 {
+    mix(mix(seed) ^ hash(process))
+}
+
 /// A number above 0 and at most 1.
 pub(crate) fn unit(random: u64) -> f64 {
     ((random >> 11) + 1) as f64 / (1_u64 << 53) as f64

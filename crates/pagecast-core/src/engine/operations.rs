@@ -21,9 +21,7 @@ impl<'a, N: Network> Engine<'a, N> {
             Action::Compute { time } => self.compute(at, operation, time),
             Action::Sleep { time, random } => {
                 let process = &self.processes[at as usize];
-                let draw =
-                    |spread: SleepSpread| spread.draw(time, self.seed, &process.name, process.operations);
-                let time = random.map_or(time, draw);
+                let time = SleepSpread::time(random, time, self.seed, &process.name, process.operations);
                 self.enter(at, operation, None, 0, Bytes::ZERO);
                 self.agenda.add(self.now, self.now + time, Wake::Sleeper(at));
                 Ok(())

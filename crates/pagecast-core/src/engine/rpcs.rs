@@ -102,15 +102,15 @@ impl<N: Network> Engine<'_, N> {
         let (UnderWay { client, rpc, .. }, is_striped) = (*under_way, under_way.is_striped());
         match self.call_of(server, &rpc, is_striped) {
             Some(call) => {
-                let is_own = matches!(rpc.procedure, Procedure::Write { .. } | Procedure::Setattr { .. });
-                // Its time of change is another one; the reply has the attributes of the directories only (`fs/ext4/namei.c: ext4_rename`,
-                // `fs/nfs/nfs4proc.c: nfs4_proc_rename_done`, Linux 6.12).
-                let is_renamed = matches!(rpc.procedure, Procedure::Rename { .. });
-                if (is_own || is_renamed) && !is_striped {
-                    self.namespace.changed(rpc.file);
-                }
-                if is_own && !is_striped {
-                    *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
+                match rpc.procedure {
+                    Procedure::Write { .. } | Procedure::Setattr { .. } if !is_striped => {
+                        self.namespace.changed(rpc.file);
+                        *self.rpcs.own_changes.entry((client, rpc.file)).or_default() += 1;
+                    }
+                    // Its time of change is another one; the reply has the attributes of the directories only
+                    // (`fs/ext4/namei.c: ext4_rename`, `fs/nfs/nfs4proc.c: nfs4_proc_rename_done`, Linux 6.12).
+                    Procedure::Rename { .. } if !is_striped => self.namespace.changed(rpc.file),
+                    _ => {}
                 }
                 self.request(server, &Request { operation: OperationId(THREAD | thread), call })
             }

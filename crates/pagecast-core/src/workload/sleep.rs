@@ -1,6 +1,6 @@
 //! Draws how long a program sleeps.
 
-use crate::random::{Draws, hash, mix};
+use crate::random::{Draws, of_process};
 use crate::units::Nanos;
 
 /// How the times of a sleep lie around their mean.
@@ -18,10 +18,15 @@ impl SleepSpread {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Uniform, Self::Exponential];
 
-    /// The time of a sleep of this mean that is an operation of a process: the same in every run with this seed.
+    /// The time of a sleep that is an operation of a process: `time`, or drawn with that as its mean.
     #[must_use]
-    pub fn draw(self, mean: Nanos, seed: u64, process: &str, operation: u32) -> Nanos {
-        let unit = Draws::of(mix(mix(seed) ^ hash(process)), operation.into()).next_unit();
+    pub fn time(spread: Option<Self>, time: Nanos, seed: u64, process: &str, operation: u32) -> Nanos {
+        spread.map_or(time, |spread| spread.draw(time, seed, process, operation))
+    }
+
+    /// A time with this mean: the same in every run with this seed.
+    fn draw(self, mean: Nanos, seed: u64, process: &str, operation: u32) -> Nanos {
+        let unit = Draws::of(of_process(seed, process), operation.into()).next_unit();
         let times_mean = match self {
             Self::Uniform => 2.0 * unit,
             Self::Exponential => -unit.ln(),

@@ -359,8 +359,8 @@ impl<'a, I: Streams> Runner<'a, I> {
             Action::DropCaches => io.drop_caches().map_err(|error| self.failed(step, error))?,
             &Action::Compute { time } => self.compute(time)?,
             &Action::Sleep { time, random } => {
-                let draw = |spread: SleepSpread| spread.draw(time, 0, &self.process.name, index);
-                self.sleep_until(io.now() + random.map_or(time, draw))?;
+                let time = SleepSpread::time(random, time, 0, &self.process.name, index);
+                self.sleep_until(io.now() + time)?;
             }
             &Action::Allocate { bytes } => return self.allocate(step, bytes),
             &Action::Free { bytes } => return self.free(step, bytes),

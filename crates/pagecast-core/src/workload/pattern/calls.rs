@@ -2,7 +2,7 @@
 
 use super::places::Places;
 use super::{Order, Pattern};
-use crate::random::{Draws, hash, mix};
+use crate::random::{Draws, mix, of_process};
 use crate::units::{Bytes, Nanos};
 
 /// A call of a pattern.
@@ -60,7 +60,7 @@ impl Calls {
     /// Those of an operation of a process, by the number of the operation in it: the same in every run with this seed.
     #[must_use]
     pub fn of_process(pattern: &Pattern, size: Bytes, seed: u64, process: &str, operation: u32) -> Self {
-        Self::new(pattern, size, mix(mix(mix(seed) ^ hash(process)) ^ u64::from(operation)))
+        Self::new(pattern, size, mix(of_process(seed, process) ^ u64::from(operation)))
     }
 
     /// How many there were so far.

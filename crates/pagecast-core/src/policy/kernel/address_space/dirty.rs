@@ -141,12 +141,17 @@ impl DirtyPages {
 
     /// The bytes that count against the dirty limit.
     pub fn total(&self) -> u64 {
-        self.dirty() + self.writeback + self.surplus
+        self.held() + self.surplus
+    }
+
+    /// The bytes that are dirty or under writeback; a page that is both counts twice.
+    pub fn held(&self) -> u64 {
+        self.dirty() + self.writeback
     }
 
     /// The bytes of files that are dirty or under writeback, each page once.
     pub fn pages(&self) -> u64 {
-        self.dirty() + self.writeback - self.both - self.blocks
+        self.held() - self.both - self.blocks
     }
 
     /// The number of inodes with pages that are dirty or under writeback.

@@ -122,7 +122,7 @@ pub struct Queue {
     /// Files over which a pass has ended after its last unit was sent; kept where somebody asks.
     ended_passes: Option<Vec<FileId>>,
     /// True if a unit takes the room of a page for each folio.
-    counts_folios: bool,
+    pub counts_folios: bool,
     /// True if units may be written before those in front of them.
     has_no_order: bool,
 }
@@ -222,12 +222,12 @@ impl Queue {
         self.bytes -= unit.room;
         let (is_of_pages, bytes) = (unit.file.is_some(), unit.end - unit.start);
         // A short bio is written before those in front of it, of which parts are sent in turn.
-        let mut has_no_order = self.has_no_order;
+        let mut is_before = self.has_no_order;
         if let Some(apart) = self.apart.iter_mut().find(|apart| is_of_pages && apart.wb == unit.wb) {
             apart.bytes.iter_mut().for_each(|own| *own -= bytes);
-            has_no_order = true;
+            is_before = true;
         }
-        if has_no_order {
+        if is_before && !unit.waiters.is_empty() {
             let mut before = self.units.range_mut(..at).rev();
             if let Some(before) = before.find(|before| before.file == unit.file) {
                 before.waiters.append(&mut unit.waiters);

@@ -73,7 +73,7 @@ pub struct Circumstances<'a> {
 
 impl Circumstances<'_> {
     fn push(&mut self, file: FileId, range: (u64, u64), is_of_flusher: bool) {
-        let (folio, _) = self.folios.run(file, range.0, range.1);
+        let folio = if self.queue.counts_folios { self.folios.run(file, range.0, range.1).0 } else { 1 };
         self.queue.push(self.wb, file, range, folio, is_of_flusher);
     }
 }

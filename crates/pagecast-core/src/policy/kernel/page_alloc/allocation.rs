@@ -39,15 +39,14 @@ impl Pages {
 
     /// True if no memory is available, neither free pages nor clean ones to evict.
     pub fn is_exhausted(&self) -> bool {
-        self.dirty.dirty() + self.dirty.writeback() > 0 && self.available() == 0
+        self.dirty.held() > 0 && self.available() == 0
     }
 
     /// The memory available before a task has to wait for write-back: free and clean pages.
     pub fn available(&self) -> u64 {
         let free: u64 = (0..self.nodes()).map(|node| self.free_of(node)).sum();
         let min: u64 = self.memory.nodes.iter().map(|node| node.min).sum();
-        (free + self.lists.cached())
-            .saturating_sub(self.dirty.dirty() + self.dirty.writeback() + min + self.ahead_anonymous)
+        (free + self.lists.cached()).saturating_sub(self.dirty.held() + min + self.ahead_anonymous)
     }
 
     /// The free memory above the low marks, before reclaim begins.
