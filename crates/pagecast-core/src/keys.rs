@@ -5,12 +5,14 @@
 
 mod declare;
 mod form;
+mod scale;
 
 pub(crate) use declare::keys;
 pub use form::{
     CENTISECS, FLAG, Held, Keyed, MILLIONTHS_PER_PERCENT, PERCENT, RATE, RATES, SIZE, SIZE_OR_ZERO, Slot,
     TIME, VERSION, Word, by_hand, kib, millionths, number, table, whole, word,
 };
+pub use scale::{NotScaled, scale};
 
 /// A table and its keys.
 #[derive(Debug)]
@@ -88,6 +90,8 @@ pub enum Kind {
     Rates,
     /// Names of the user's own with a string, number or boolean each.
     Scalars,
+    /// Names of the user's own with a part of a whole each.
+    Percents,
     /// Names of the user's own with `Scalars` each.
     ScalarTables,
     /// A table.
@@ -123,6 +127,7 @@ impl Kind {
             Self::Words(_) => "a list of words".to_owned(),
             Self::Texts => "a list of strings".to_owned(),
             Self::Rates => "a table of rates by number of streams".to_owned(),
+            Self::Percents => "a table of percentages".to_owned(),
             Self::Scalars | Self::ScalarTables | Self::Table(_) | Self::Tables(_) => "a table".to_owned(),
             Self::List(_) | Self::Either(_) => "a list of tables".to_owned(),
             Self::Program => "a list of operations".to_owned(),
@@ -146,6 +151,7 @@ impl Kind {
             Self::Words(words) => format!("[\"{}\"]", words[0]),
             Self::Texts => "[\"name\"]".to_owned(),
             Self::Rates => "{ \"1\" = \"511 MB/s\" }".to_owned(),
+            Self::Percents => "{ \"memory.write\" = \"3 %\" }".to_owned(),
             Self::Program => "[ { read = \"/data/f1\" } ]".to_owned(),
             Self::Scalars
             | Self::ScalarTables

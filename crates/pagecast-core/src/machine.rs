@@ -19,6 +19,7 @@ mod nfs;
 mod striped;
 mod topology;
 mod transport;
+mod uncertainty;
 
 use crate::units::Bytes;
 
@@ -38,6 +39,7 @@ pub use nfs::{Export, NfsOptions, NfsVersion, Nfsd};
 pub use striped::{Layout, Protocol, StripeServer, Striped};
 pub use topology::{NetworkLevel, Shape, TOPOLOGIES, Topology};
 pub use transport::Transport;
+pub use uncertainty::Uncertain;
 
 /// The name of the only host.
 pub const ONLY_HOST: &str = "machine";
@@ -104,6 +106,8 @@ pub struct Host {
     pub nfsd: Nfsd,
     /// What the model CAWL was calibrated to here.
     pub cawl: CawlParameters,
+    /// Values that are known to a range only. No forecast but one with a range looks at them.
+    pub uncertainty: Vec<Uncertain>,
 }
 
 impl Host {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pagecast_core::describe;
+use pagecast_core::error::ScenarioError;
 use pagecast_core::machine::{self, Cgroup, MemoryLimit};
 use pagecast_core::readers::{FORMATS, Input, Options, Surroundings, fio, format_of};
 use pagecast_core::scenario::{self, Names, Shell, Tolerance, load_machine, machine_to_toml};
@@ -187,12 +188,16 @@ impl Scenario {
             cgroups.push(Cgroup::with_memory(name, limit(Bytes(limit_bytes))));
             let at = cgroups.len() - 1;
             scenario.processes.iter_mut().filter(|one| one.host == 0).for_each(|one| one.cgroup = Some(at));
+            Ok(())
         })
     }
 
     /// The same with so much memory on its first host.
     fn with_memory(&self, py: Python<'_>, size_bytes: u64) -> PyResult<Self> {
-        self.changed(py, |scenario| scenario.machine.hosts[0].memory.size = Bytes(size_bytes))
+        self.changed(py, |scenario| {
+            scenario.machine.hosts[0].memory.size = Bytes(size_bytes);
+            Ok(())
+        })
     }
 
     /// Record what its programs would do, without times: at most so many operations, one of each process in turn.
@@ -220,6 +225,19 @@ impl Scenario {
     #[getter]
     fn models(&self) -> Vec<String> {
         self.core.models.clone()
+    }
+
+    /// Values that are known to a range only: host, key and spread, a fraction.
+    #[getter]
+    fn uncertainty(&self) -> Vec<(&str, &str, f64)> {
+        let hosts = self.core.machine.hosts.iter();
+        let each = hosts.flat_map(|host| host.uncertainty.iter().map(move |each| (host, each)));
+        each.map(|(host, each)| (&*host.name, &*each.key, each.spread.0)).collect()
+    }
+
+    /// The same with values of its hosts multiplied: number of the host, key, factor.
+    fn scaled(&self, py: Python<'_>, factors: Vec<(usize, String, f64)>) -> PyResult<Self> {
+        self.changed(py, |scenario| scenario.scale(&factors))
     }
 
     /// How far a forecast may be off: what it says of it, as fractions by name.
@@ -281,10 +299,13 @@ impl Scenario {
 
 impl Scenario {
     /// The same with a change, and with programs of its own: no two objects may show the garbage collector the same one.
-    fn changed(&self, py: Python<'_>, change: impl FnOnce(&mut scenario::Scenario)) -> PyResult<Self> {
+    fn changed(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut scenario::Scenario) -> Result<(), ScenarioError>,
+    ) -> PyResult<Self> {
         let mut core = self.core.clone();
-        change(&mut core);
-        core.check().map_err(|error| errors::scenario(&error))?;
+        change(&mut core).and_then(|()| core.check()).map_err(|error| errors::scenario(&error))?;
         let programs: Vec<_> = self.programs.iter().map(|program| Arc::new(program.another(py))).collect();
         for (process, program) in core.processes.iter_mut().zip(&programs) {
             process.program = program.clone();

@@ -57,7 +57,21 @@ fn is_even(machine: &Machine) -> bool {
 /// Whether hosts and links are the same but for the names of hosts.
 fn are_alike(one: &Machine, other: &Machine) -> bool {
     let are_same = |(one, other): (&Host, &Host)| {
-        let Host { name: _, cores, memory, vm, kernel, cgroups, disks, nic, place, mounts, nfsd, cawl } = one;
+        let Host {
+            name: _,
+            cores,
+            memory,
+            vm,
+            kernel,
+            cgroups,
+            disks,
+            nic,
+            place,
+            mounts,
+            nfsd,
+            cawl,
+            uncertainty: _,
+        } = one;
         *cores == other.cores
             && *memory == other.memory
             && *vm == other.vm

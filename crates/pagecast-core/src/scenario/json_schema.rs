@@ -87,6 +87,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Words(words) => json!({ "type": "array", "items": { "enum": words } }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string", "minLength": 1 } }),
         Kind::Rates => named(&quantity(RATE, &["511 MB/s"]), r"^[1-9][0-9]*$"),
+        Kind::Percents => named(&quantity(PERCENT, &["3 %"]), ANY_NAME),
         Kind::Scalars => named(&json!({ "type": ["string", "number", "boolean"] }), ANY_NAME),
         Kind::ScalarTables => {
             named(&named(&json!({ "type": ["string", "number", "boolean"] }), ANY_NAME), ANY_NAME)

@@ -10,6 +10,7 @@ use super::mounts::{mounted, read_mounts};
 use super::platform::wire;
 use super::schema::MACHINE;
 use super::table::Fields;
+use super::uncertainty::read_uncertainty;
 use crate::error::ScenarioError;
 use crate::keys::Keyed;
 use crate::machine::{Host, Kernel, Lru, Machine, Memory, ONLY_HOST, version_name};
@@ -34,6 +35,9 @@ pub fn read_machine(root: &Fields<'_>, folders: Folders<'_>) -> Result<Machine, 
     wire(&mut machine, &mounted(&hosts, &names)?, root, &names, folders)?;
     let mounts = read_mounts(&hosts, &names, &machine)?;
     machine.hosts.iter_mut().zip(mounts).for_each(|(host, mounts)| host.mounts = mounts);
+    for (host, draft) in machine.hosts.iter_mut().zip(&hosts) {
+        host.uncertainty = read_uncertainty(&draft.fields, host)?;
+    }
     Ok(machine)
 }
 
@@ -86,6 +90,7 @@ fn read_host<'a>(name: &str, node: &'a Node, is_named: bool) -> Result<Draft<'a>
         place: None,
         mounts: Vec::new(),
         cawl: fields.read_inner("cawl")?,
+        uncertainty: Vec::new(),
     };
     Ok(Draft { host, fields })
 }

@@ -63,6 +63,7 @@ mod table;
 pub(crate) mod testing;
 mod tolerance;
 mod topology;
+mod uncertainty;
 mod write_cache;
 
 pub use imported::{Shell, Source};
@@ -175,6 +176,18 @@ impl Scenario {
             processes,
             sources: Vec::new(),
             machine,
+        })
+    }
+
+    /// Multiplies values of its hosts: number of the host, key as in its table, factor.
+    ///
+    /// # Errors
+    /// A key that is none, or whose value is no amount.
+    pub fn scale(&mut self, factors: &[(usize, String, f64)]) -> Result<(), ScenarioError> {
+        let at = Place::whole(&self.origin);
+        factors.iter().try_for_each(|(host, key, factor)| {
+            let scaled = self.machine.hosts[*host].scale(key, *factor);
+            scaled.map_err(|why| uncertainty::refusal(&at, key, why))
         })
     }
 

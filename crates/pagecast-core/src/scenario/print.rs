@@ -94,6 +94,13 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     if !host.cawl.held().is_empty() {
         print_keys(text, &format!("{table}.cawl"), &[], &host.cawl);
     }
+    if !host.uncertainty.is_empty() {
+        let percent = |spread: f64| quoted(&format!("{} %", spread * 100.0));
+        let ranges = host.uncertainty.iter().map(|each| (quoted(&each.key), percent(each.spread.0)));
+        let ranges: Vec<_> = ranges.collect();
+        let ranges: Vec<_> = ranges.iter().map(|(key, spread)| (&**key, spread.clone())).collect();
+        print_table(text, &format!("{table}.uncertainty"), &ranges);
+    }
 }
 
 /// Where the files of a mount are.
@@ -261,11 +268,12 @@ mod tests {
     use crate::keys::table;
     use crate::machine::{
         Bdi, Disk, Export, FileSystem, IoCost, IoMax, Iops, Kernel, Layout, Link, LinkParameters, Memory,
-        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, StripeServer, Switch, WriteCache,
-        WriteMode,
+        MemoryLimit, MountCost, Quantiles, Raid, Rotation, Route, StripeServer, Switch, Uncertain,
+        WriteCache, WriteMode,
     };
     use crate::scenario::load_machine;
     use crate::scenario::testing::{HOSTS, PROCESS, read};
+    use crate::units::Fraction;
 
     fn read_back(machine: &Machine) -> Machine {
         let text = machine_to_toml(machine);
@@ -521,6 +529,7 @@ latency = "20000 ns"
                 place: None,
                 nfsd,
                 cawl,
+                uncertainty: vec![Uncertain { key: "memory.write".into(), spread: Fraction(0.125) }],
             }
         }
     }

@@ -110,6 +110,11 @@ pub static MACHINE: Schema = Schema {
             Kind::Table(CawlParameters::SCHEMA),
             "Parameters of the model cawl; default: from the other keys",
         ),
+        may(
+            "uncertainty",
+            Kind::Percents,
+            "How far values may be off, by their keys in quotes\n\n`{ \"memory.write\" = \"3 %\", \"disk.ssd.latency\" = \"20 %\" }`: in 90 of 100 cases the true value is at most that much larger, or the value given that much larger than the true one. For [forecasts with a range](../guides/ranges.md) alone.",
+        ),
     ],
 };
 

@@ -257,6 +257,14 @@ impl<'a> Fields<'a> {
         table.entries.iter().map(checked).collect()
     }
 
+    /// A value of a table with names of the user's own.
+    pub fn value_of<'b>(&self, entry: &'b Entry, kind: &'static Kind) -> Given<'b>
+    where
+        'a: 'b,
+    {
+        Given { key: &entry.key, node: &entry.node, kind, scope: self.scope }
+    }
+
     /// The elements of a list.
     ///
     /// # Errors
