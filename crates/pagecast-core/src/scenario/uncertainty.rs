@@ -36,7 +36,8 @@ fn read_one<'a>(entry: &'a Entry, fields: &Fields<'a>, host: &Host) -> Result<Un
 
 /// The error that a key cannot be scaled.
 pub fn refusal(at: &Place, key: &str, why: NotScaled) -> ScenarioError {
-    let remedy = "name one as in the table of the host: \"memory.write\", \"disk.NAME.read\", \"mount.PATH.cost.open\"";
+    let remedy =
+        "name one as in the table of the host: \"memory.write\", \"disk.NAME.read\", \"mount.PATH.fsync\"";
     match why {
         NotScaled::Unknown => {
             at.error(format!("there is no key `{}` that could be off", shorten(key)), remedy)
@@ -81,11 +82,11 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused() {
-        assert_snapshot!(error("{ 'memory.wrte' = '3 %' }"), @"");
-        assert_snapshot!(error("{ 'disk.hdd.read' = '3 %' }"), @"");
-        assert_snapshot!(error("{ 'disk.ssd.sharing' = '3 %' }"), @"");
-        assert_snapshot!(error("{ memory.write = '3 %' }"), @"");
-        assert_snapshot!(error("{ 'memory.write' = 3 }"), @"");
-        assert_snapshot!(error("3"), @"");
+        assert_snapshot!(error("{ 'memory.wrte' = '3 %' }"), @r#"x.toml:6: there is no key `memory.wrte` that could be off; name one as in the table of the host: "memory.write", "disk.NAME.read", "mount.PATH.fsync""#);
+        assert_snapshot!(error("{ 'disk.hdd.read' = '3 %' }"), @r#"x.toml:6: there is no key `disk.hdd.read` that could be off; name one as in the table of the host: "memory.write", "disk.NAME.read", "mount.PATH.fsync""#);
+        assert_snapshot!(error("{ 'disk.ssd.sharing' = '3 %' }"), @r#"x.toml:6: the value of `disk.ssd.sharing` is no amount; name one as in the table of the host: "memory.write", "disk.NAME.read", "mount.PATH.fsync""#);
+        assert_snapshot!(error("{ memory.write = '3 %' }"), @r#"x.toml:6: `memory` is a table, but must be a percentage; put the whole key in quotes: "memory.write""#);
+        assert_snapshot!(error("{ 'memory.write' = 3 }"), @r#"x.toml:6: `memory.write` is the number 3 without a unit; a quantity is a string with its unit: memory.write = "15 %""#);
+        assert_snapshot!(error("3"), @r#"x.toml:6: `uncertainty` is the number 3, but must be a table; write for example uncertainty = { "memory.write" = "3 %" }"#);
     }
 }
