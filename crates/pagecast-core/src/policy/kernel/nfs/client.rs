@@ -206,14 +206,14 @@ impl Client {
         }
         for file in queue.take_ended_passes() {
             if self.inodes.get_mut(&file).is_some_and(Inode::end_pass) && self.commits_passes {
-                self.commit(file, out);
+                self.commit(Owner::Flusher, file, out);
             }
         }
     }
 
     /// Lets an operation wait until nothing of a file is to be committed; false if nothing is.
     pub fn wait_for_commit(&mut self, file: FileId, operation: OperationId, out: &mut Actions) -> bool {
-        self.commit(file, out);
+        self.commit(Owner::WritersOf(file), file, out);
         let Some(inode) = self.inodes.get_mut(&file) else { return false };
         inode.wait(operation)
     }
@@ -228,9 +228,12 @@ impl Client {
     }
 
     /// Sends a COMMIT of a file if pages of it are unstable.
-    fn commit(&mut self, file: FileId, out: &mut Actions) {
+    ///
+    /// One at the end of a pass is sent by the worker that has taken the last reply (`nfs_io_completion_commit`), which is one of the pool that the
+    /// flusher is of, and mostly the flusher's own: it waits for a slot behind the WRITEs of later passes.
+    fn commit(&mut self, owner: Owner, file: FileId, out: &mut Actions) {
         let Some(pages) = self.inodes.get_mut(&file).and_then(Inode::take_unstable) else { return };
-        self.call((Owner::WritersOf(file), file), Procedure::Commit, Purpose::Commit(pages), out);
+        self.call((owner, file), Procedure::Commit, Purpose::Commit(pages), out);
     }
 
     /// Sends a call, or lets it wait for a slot.
@@ -287,7 +290,7 @@ impl Client {
                     false => inode.is_mostly_unstable(of_file(file)),
                 };
                 if commits {
-                    self.commit(file, out);
+                    self.commit(Owner::Flusher, file, out);
                 }
                 Ended::Written { id, file, is_stable }
             }
@@ -297,7 +300,7 @@ impl Client {
                 // What has become unstable meanwhile may be more than half of the rest: the flusher finds the inode dirty.
                 let rest = of_file(file).saturating_sub(bytes_of(&pages));
                 if !self.commits_passes && inode.is_mostly_unstable(rest) {
-                    self.commit(file, out);
+                    self.commit(Owner::Flusher, file, out);
                 }
                 Ended::Committed { file, pages, waiters }
             }
