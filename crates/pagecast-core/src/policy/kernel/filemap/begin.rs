@@ -45,7 +45,8 @@ pub fn task_of(
     let stream = stream_of(cx.readers, request, kind, file.as_ref());
     let largest = file.as_ref().map_or(cx.config.rules.largest_folio, |file| cx.config.largest_folio(file));
     let folio = folio_of(at.2, largest);
-    let credit = credit_of(cx, request.operation, kind, at.1);
+    let takes_pauses = takes_pauses(cx, kind, file.as_ref(), at.1);
+    let credit = credit_of(cx, request.operation, takes_pauses);
     let drops_behind = matches!(
         request.call,
         Call::Read { dontcache: true, .. } | Call::Write { through: false, dontcache: true, .. }
@@ -62,10 +63,19 @@ pub fn task_of(
     task
 }
 
-/// Returns the credit of a process that begins a call of so many bytes. A short one takes its pauses one by one.
-fn credit_of(cx: &mut Context<'_>, operation: OperationId, kind: Kind, bytes: Bytes) -> Option<Credit> {
+/// True if a call of so many bytes takes its pauses one by one: a short one, and one to NFS, where the end of a pause counts. All that is unstable
+/// goes at once with a COMMIT, and until who sleeps at the limit wakes, nothing more may be sent.
+fn takes_pauses(cx: &Context<'_>, kind: Kind, file: Option<&FileView>, bytes: Bytes) -> bool {
+    let is_over_nfs = || file.is_some_and(|file| cx.config.nfs_options_of(file).is_some());
+    kind == Kind::Write
+        && cx.write_back.pauses_one_by_one()
+        && (bytes.0 <= PAUSES_ONE_BY_ONE || is_over_nfs())
+}
+
+/// Returns the credit of a process that begins a call.
+fn credit_of(cx: &mut Context<'_>, operation: OperationId, takes_pauses: bool) -> Option<Credit> {
     let credit = cx.tasks.credits.get(&operation).copied();
-    if kind != Kind::Write || bytes.0 > PAUSES_ONE_BY_ONE || !cx.write_back.pauses_one_by_one() {
+    if !takes_pauses {
         return credit.map(|credit| Credit { checks: None, ..credit });
     }
     cx.tasks.has_checks = true;
