@@ -94,12 +94,14 @@ fn flush_incompatible(cx: &mut Context<'_>, operation: OperationId) -> Option<Ne
     match found.filter(|found| found.at == task.position) {
         Some(found) => {
             (task.run, task.stage, task.since) = (Run::Wait, Stage::Pages, cx.now);
+            cx.nfs.get_mut(file.device).expect("the file is another host's").make_way(file.id, true);
             let waits = filemap_write_and_wait_range(cx, operation, &file, found.folio);
             Some(if waits { Next::Wait } else { Next::Step })
         }
         None if stage == Stage::Pages => {
             (task.stage, task.since) = (Stage::Start, cx.now);
             let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
+            client.make_way(file.id, false);
             Some(if client.wait_for_commit(file.id, operation, cx.out) { Next::Wait } else { Next::Step })
         }
         None => {

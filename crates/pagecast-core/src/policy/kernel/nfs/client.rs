@@ -194,7 +194,7 @@ impl Client {
             let (offset, bytes) = (unit.start, Bytes(unit.end - unit.start));
             let (ends_pass, is_of_flusher) = (unit.ends_pass, unit.is_of_flusher);
             let inode = self.inodes.entry(file).or_default();
-            let is_stable = ends_pass && !is_of_flusher && inode.is_clean();
+            let is_stable = ends_pass && !is_of_flusher && inode.may_be_stable();
             let pass = inode.send();
             if ends_pass {
                 inode.end_pass();
@@ -209,6 +209,11 @@ impl Client {
                 self.commit(Owner::Flusher, file, out);
             }
         }
+    }
+
+    /// Dirty bytes of a folio begin or end to make way for a write that does not join them.
+    pub fn make_way(&mut self, file: FileId, makes_way: bool) {
+        self.inodes.entry(file).or_default().make_way(makes_way);
     }
 
     /// Lets an operation wait until nothing of a file is to be committed; false if nothing is.

@@ -45,6 +45,8 @@ pub struct Inode {
     /// How many COMMITs have no reply.
     commits: u32,
     waiters: Vec<OperationId>,
+    /// True while a writer has a folio written whose dirty bytes it does not join.
+    makes_way: bool,
     attributes: Option<Attributes>,
     /// How many opens the server knows of (version 4).
     opens: u32,
@@ -68,6 +70,17 @@ impl Inode {
     /// True if no WRITE is on its way and nothing is to be committed.
     pub fn is_clean(&self) -> bool {
         self.passes.is_empty() && self.unstable.is_empty() && self.commits == 0
+    }
+
+    /// True if a pass that is one WRITE may have it durable at once. Not where a folio makes way for a write: `nfs_writepage_locked` asks without
+    /// FLUSH_COND_STABLE, and a COMMIT follows.
+    pub fn may_be_stable(&self) -> bool {
+        self.is_clean() && !self.makes_way
+    }
+
+    /// Dirty bytes of a folio begin or end to make way for a write that does not join them.
+    pub fn make_way(&mut self, makes_way: bool) {
+        self.makes_way = makes_way;
     }
 
     /// True if the attributes of the file need not be asked for.
