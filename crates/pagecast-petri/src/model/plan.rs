@@ -310,19 +310,21 @@ impl Planner<'_> {
         }
     }
 
-    /// A field of a tuple or a record whose value is known, with its place.
+    /// A field of a tuple or a record whose value is known, with its place. One whose value comes from a variable goes before a constant, which all
+    /// tokens may share.
     fn known_field<'e>(&self, expr: &'e Expr, place: u32, places: &[Place]) -> Option<(u32, &'e Expr)> {
-        match &expr.kind {
-            ExprKind::Tuple(parts) => (0..).zip(parts).find(|(_, part)| self.is_bound(part)),
+        let parts: Vec<(u32, &Expr)> = match &expr.kind {
+            ExprKind::Tuple(parts) => (0..).zip(parts).collect(),
             ExprKind::Record(fields) => {
                 let of = &self.program.colsets[places[place as usize].colset].of;
                 let Type::Record(labels, _) = of else { return None };
-                fields.iter().find(|(_, part)| self.is_bound(part)).and_then(|(label, part)| {
-                    Some((labels.iter().position(|known| known == label)? as u32, part))
-                })
+                let at = |label| labels.iter().position(|known| known == label);
+                fields.iter().filter_map(|(label, part)| Some((at(label)? as u32, part))).collect()
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        let known = parts.into_iter().filter(|(_, part)| self.is_bound(part));
+        known.min_by_key(|(_, part)| numbers(&free::names(part), self.variables).is_empty())
     }
 
     fn take(&mut self, term: Terms, places: &mut [Place]) -> Result<(), MlError> {
