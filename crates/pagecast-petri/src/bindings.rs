@@ -32,7 +32,7 @@ impl Pick {
 }
 
 /// The tokens of a binding, as far as a search has gone.
-pub type Picks = SmallVec<[Pick; 6]>;
+pub type Picks = Vec<Pick>;
 
 /// A token, or several equal ones, that an inscription gives.
 pub struct Given {

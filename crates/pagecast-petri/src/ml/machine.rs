@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
                 let right = self.eval(&operands[1], base)?;
                 self.operate(*operator, left, right)
             }
-            Code::Tuple(parts) => Ok(Value::Tuple(self.all(parts, base)?.into_iter().collect())),
+            Code::Tuple(parts) => self.tuple(parts, base),
             Code::List(items) => Ok(Value::list(self.all(items, base)?.into_vec())),
             Code::Field(place, of) => match self.eval(of, base)? {
                 Value::Tuple(parts) => Ok(parts[*place as usize].clone()),
@@ -186,6 +186,20 @@ impl<'a> Machine<'a> {
                 }
             }
         }
+    }
+
+    /// A tuple, made where it stays.
+    fn tuple(&mut self, parts: &[Code], base: usize) -> Evaluated {
+        let mut fault = None;
+        let values = (0..parts.len()).map(|part| match fault {
+            None => self.eval(&parts[part], base).unwrap_or_else(|failed| {
+                fault = Some(failed);
+                Value::Unit
+            }),
+            Some(_) => Value::Unit,
+        });
+        let values: Arc<[Value]> = values.collect();
+        fault.map_or(Ok(Value::Tuple(values)), Err)
     }
 
     fn all(&mut self, codes: &[Code], base: usize) -> Evaluated<SmallVec<[Value; 4]>> {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::marking::Tokens;
 use crate::ml::machine::{Evaluated, Machine, State};
 use crate::ml::program::TimeKind;
-use crate::model::Model;
+use crate::model::{Model, Transition};
 use crate::monitors::Watching;
 use crate::value::{Multiset, Stamp, Tokens as Held, Value, When};
 
@@ -47,7 +47,10 @@ pub struct Simulator {
     /// Where each transition is in its level; none if it is set aside.
     at: Vec<Option<u32>>,
     level_of: Vec<u32>,
+    /// Transitions whose inscriptions depend on more than their places: they may be enabled at any step.
     volatile: Vec<u32>,
+    /// Transitions that take tokens before these are ready.
+    early: Vec<u32>,
     /// Occurrences of each transition.
     pub counts: Vec<u64>,
     /// Occurrences in all.
@@ -110,6 +113,9 @@ impl Simulator {
             .map(|of| priorities.binary_search(&of.priority).expect("each priority is there") as u32)
             .collect();
         let numbers = 0..model.transitions.len() as u32;
+        let those = |is: fn(&Transition) -> bool| {
+            numbers.clone().filter(|&of| is(&model.transitions[of as usize])).collect()
+        };
         let mut simulator = Self {
             state: State::new(&model.program, seed),
             tokens: model.places.iter().map(|place| Tokens::new(&place.indexed)).collect(),
@@ -119,7 +125,8 @@ impl Simulator {
             levels: vec![Level { candidates: Vec::new() }; priorities.len()],
             at: vec![None; model.transitions.len()],
             level_of,
-            volatile: numbers.clone().filter(|&of| model.transitions[of as usize].is_volatile).collect(),
+            volatile: those(|of| of.is_volatile),
+            early: those(|of| of.is_early),
             counts: vec![0; model.transitions.len()],
             steps: 0,
             at_one_time: 0,

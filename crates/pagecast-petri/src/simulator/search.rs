@@ -15,8 +15,8 @@ impl Simulator {
     /// would pass `until`.
     pub fn next_enabled(&mut self, until: Option<Stamp>) -> Result<Option<usize>> {
         let model = self.model.clone();
-        for &transition in &self.volatile.clone() {
-            self.may_be_enabled(transition);
+        for at in 0..self.volatile.len() {
+            self.may_be_enabled(self.volatile[at]);
         }
         loop {
             for level in 0..self.levels.len() {
@@ -118,10 +118,11 @@ impl Simulator {
                 self.may_be_enabled(transition);
             }
         }
-        for (number, transition) in (0..).zip(&model.transitions) {
-            if transition.is_volatile || transition.is_early {
-                self.may_be_enabled(number);
-            }
+        for at in 0..self.volatile.len() {
+            self.may_be_enabled(self.volatile[at]);
+        }
+        for at in 0..self.early.len() {
+            self.may_be_enabled(self.early[at]);
         }
         Ok(true)
     }
@@ -129,10 +130,9 @@ impl Simulator {
     /// When the first transition that takes tokens before they are ready becomes enabled.
     pub(super) fn earliest_early(&mut self, model: &Model) -> Result<Option<Stamp>> {
         let mut earliest = None;
-        for (number, transition) in model.transitions.iter().enumerate() {
-            if !transition.is_early {
-                continue;
-            }
+        for &number in &self.early {
+            let number = number as usize;
+            let transition = &model.transitions[number];
             let machine = Machine { program: &model.program, state: &mut self.state };
             let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
             let found = search.run(&mut |search| {
