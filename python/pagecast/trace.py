@@ -2,8 +2,9 @@
 
 Format: the "JSON object format" of the Trace Event Format. Hosts are its processes, our processes are its
 threads, and one operation is one complete event ("X"). Throttling and direct reclaim of a process and the
-flusher of a device are such events in tracks of their own: they may go on when an operation ends. Levels of
-memory, limits and rates are counters ("C"), which hold until their next event. Times are microseconds.
+flusher of a device are such events in tracks of their own: they may go on when an operation ends. Commits of
+a journal and calls of an NFS client are instants ("i"). Levels of memory, limits, rates and the queues of
+devices are counters ("C"), which hold until their next event. Times are microseconds.
 """
 
 import json
@@ -25,6 +26,8 @@ _RATES: Final = {
     "device wrote": "write_bandwidth_bytes_per_s",
 }
 _DEVICE: Final = {"dirty": "dirty_bytes", "under writeback": "writeback_bytes"}
+_QUEUE: Final = {"on the average": "mean_depth", "at most": "max_depth"}
+_BUSY: Final = {"busy": "utilisation"}
 
 
 def save_trace(result: Result, path: Path) -> None:
@@ -60,15 +63,19 @@ def trace_events(result: Result) -> Iterator[dict[str, Any]]:
     for host, process in dict.fromkeys(zip(operations["host"], operations["process"], strict=True)):
         tracks.add(host, process)
     held_up = list(_held_up(result, tracks))
+    instants = list(_instants(result, tracks))
     yield from tracks.names()
     yield from _operations(result, tracks, operations)
     yield from held_up
+    yield from instants
     yield from _counters(result.timeline, "memory (bytes)", {of: f"{of}_bytes" for of in _LEVELS}, tracks)
     if "writeback_bytes" in result.timeline:
         limits = {of.replace("_", " "): f"{of}_bytes" for of in _WRITE_BACK}
         yield from _counters(result.timeline, "write-back (bytes)", {"dirty": "dirty_bytes"} | limits, tracks)
     for name, columns in (("rates (bytes/s)", _RATES), ("to be written (bytes)", _DEVICE)):
         yield from _counters(result.bdi, name, columns, tracks)
+    for name, columns in (("queue (requests)", _QUEUE), ("busy (share of the time)", _BUSY)):
+        yield from _counters(result.devices, name, columns, tracks)
 
 
 class _Tracks:
@@ -126,6 +133,22 @@ def _held_up(result: Result, tracks: _Tracks) -> Iterator[dict[str, Any]]:
     for (host, device), spans in event_spans(result, "background", "host", "device").items():
         where = tracks.add(host, f"flusher of {device}")
         yield from _slices("background write-back", f"to {device}", where, spans)
+
+
+def _instants(result: Result, tracks: _Tracks) -> Iterator[dict[str, Any]]:
+    """Give the commits of journals, and the calls of NFS clients."""
+    events = result.events.to_dict()
+    columns = ("time_s", "host", "event", "device", "path", "bytes")
+    for time_s, host, event, device, path, size in zip(*(events[of] for of in columns), strict=True):
+        if event == "journal_commit":
+            name, track, args = "commit", f"journal on {device}", {"bytes": size}
+        elif event.startswith("nfs "):
+            name, track = event.removeprefix("nfs ").upper(), f"NFS client of {device}"
+            args = {"path": path, "bytes": size}
+        else:
+            continue
+        where = tracks.add(host, track)
+        yield {"ph": "i", "s": "t", "name": name, "cat": event, **where, "ts": time_s * 1e6, "args": args}
 
 
 def _slices(

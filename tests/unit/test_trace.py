@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+import os
+import subprocess
 
 import pytest
 
@@ -49,6 +51,10 @@ def check_format(trace):
                 assert all(
                     isinstance(value, NUMBERS) and math.isfinite(value) for value in event["args"].values()
                 )
+            case "i":
+                assert event["s"] == "t"
+                assert (event["pid"], event["tid"]) in named
+                assert event["ts"] >= 0
             case other:
                 raise AssertionError(f"nobody writes the phase {other!r}")
 
@@ -136,3 +142,59 @@ def test_slices_of_a_track_do_not_overlap(written):
         of_track.sort()
         for (begin, lasts), (next_begin, _) in itertools.pairwise(of_track):
             assert begin + lasts <= next_begin + 1e-3
+
+
+@pytest.fixture
+def commits(tmp_path):
+    """The trace of a database and a backup on a disk with a queue and a journal, and the result."""
+    result = pc.simulate(pc.Scenario.from_toml(COMMITS), model="kernel")
+    save_trace(result, tmp_path / "trace.json")
+    return result, tmp_path / "trace.json"
+
+
+COMMITS = """
+[machine]
+cores = 4
+memory = { size = "4 GB", read = "8 GB/s", write = "4 GB/s" }
+disk.ssd = { kind = "sata-ssd", size = "1 TB", read = "530 MB/s", write = "450 MB/s", service = "60 us" }
+mount."/data" = { disk = "ssd", journal = {} }
+
+[[process]]
+name = "db"
+do = [ { repeat = 5, do = [
+  { write = "/data/log", size = "8 KiB", append = true },
+  { fsync = "/data/log" },
+] } ]
+
+[[process]]
+name = "backup"
+do = [ { write = "/data/copy", size = "200 MB", call = "1 MiB" }, { fsync = "/data/copy" } ]
+"""
+
+
+def test_commits_and_queues_have_tracks(commits):
+    result, path = commits
+    trace = json.loads(path.read_text())
+    check_format(trace)
+    found = [event for event in trace["traceEvents"] if event["ph"] == "i"]
+    assert {tracks(trace)[event["tid"]] for event in found} == {"journal on ssd"}
+    assert len(found) == list(result.events["event"]).count("journal_commit") > 0
+    depths = counter(trace, "ssd queue (requests)")
+    assert max(levels["at most"] for _, levels in depths) == max(result.devices["max_depth"]) > 1
+    assert all(0 <= levels["busy"] <= 1 for _, levels in counter(trace, "ssd busy (share of the time)"))
+
+
+def test_perfetto_itself_reads_it(commits):
+    """Its trace processor is a download: it is asked where PAGECAST_TRACE_PROCESSOR says where it is."""
+    program = os.environ.get("PAGECAST_TRACE_PROCESSOR")
+    if program is None:
+        pytest.skip("PAGECAST_TRACE_PROCESSOR names no trace processor of Perfetto")
+    result, path = commits
+    query = (
+        "select count(*) as slices from slice; select count(*) as tracks from thread where name is not null;"
+    )
+    asked = subprocess.run(
+        [program, "-Q", query, path], capture_output=True, text=True, check=True, timeout=60
+    )
+    slices_and_instants = len(result.operations) + list(result.events["event"]).count("journal_commit")
+    assert str(slices_and_instants) in asked.stdout.split()
