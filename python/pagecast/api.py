@@ -27,7 +27,6 @@ from pagecast.arguments import (
 from pagecast.errors import ArgumentTypeError, ScenarioError
 from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
-from pagecast.sweep_table import split_sweep_table
 from pagecast.tolerance import Tolerance
 from pagecast.workloads import Reading, as_toml, scenario_text
 
@@ -251,8 +250,8 @@ class Scenario:
         content = text.encode(errors="surrogatepass") if isinstance(text, str) else text
         folder, changes = check_path("base_dir", base_dir), texts("set", set)
         scenario._core = _core.Scenario.from_toml(
-            split_sweep_table(content, check_text("origin", origin))[0],
-            origin,
+            content,
+            check_text("origin", origin),
             base_dir=folder,
             machine_dir=os.fspath(MACHINE_DIR),
             overrides=changes,

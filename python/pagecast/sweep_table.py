@@ -1,17 +1,12 @@
-"""Takes the table ``[sweep]`` out of the text of a scenario; the core reads the rest.
+"""The table ``[sweep]`` of a scenario: what `pagecast.sweep` varies and measures. The core passes over it."""
 
-The table is for `pagecast.sweep` alone. Its lines become blank, so that messages about the rest name the
-right lines. Left out: ``sweep`` as an inline table or with a dotted key at the top of the file.
-"""
-
-import re
 import tomllib
 from typing import Any, Final
 
 from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
 
-__all__ = ["SWEEP_SCHEMA", "split_sweep_table"]
+__all__ = ["SWEEP_SCHEMA", "sweep_table"]
 
 SWEEP_SCHEMA: Final = {
     "additionalProperties": False,
@@ -30,12 +25,9 @@ SWEEP_SCHEMA: Final = {
 }
 """The table in the JSON schema of a scenario."""
 
-_OURS = re.compile(rb"\s*\[\s*sweep\s*(\.[^\]\n]*)?\]\s*(#.*)?")
-_HEADER = re.compile(rb"\s*\[\[?\s*[\w\"'-][^=\n]*\]\]?\s*(#.*)?")
 
-
-def split_sweep_table(text: bytes, origin: str) -> tuple[bytes, dict[str, Any] | None]:
-    """Split a scenario.
+def sweep_table(text: bytes, origin: str) -> dict[str, Any] | None:
+    """Give the table of a scenario, or None.
 
     Parameters
     ----------
@@ -46,51 +38,17 @@ def split_sweep_table(text: bytes, origin: str) -> tuple[bytes, dict[str, Any] |
 
     Returns
     -------
-    tuple of bytes and dict or None
-        The text with the lines of the table blank, and what the table holds; None if there is none.
+    dict or None
 
     Raises
     ------
     ScenarioError
-        The table is no TOML.
+        The text is no TOML.
     """
     if b"sweep" not in text:
-        return text, None
-    lines = text.split(b"\n")
-    ours = _lines_of_the_table(lines)
-    if not any(ours):
-        return text, None
-    rest = b"\n".join(b"" if mine else line for line, mine in zip(lines, ours, strict=True))
-    alone = b"\n".join(line if mine else b"" for line, mine in zip(lines, ours, strict=True))
+        return None
     try:
-        found: dict[str, Any] = tomllib.loads(f"{alone.decode()}\n")["sweep"]
+        found: dict[str, Any] | None = tomllib.loads(text.decode()).get("sweep")
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{shown(origin)}: the table [sweep] is no TOML ({error})") from None
-    return rest, found
-
-
-def _lines_of_the_table(lines: list[bytes]) -> list[bool]:
-    """Tell which lines belong to it: from its headers to the next header of another table.
-
-    A line of a list may look like a header. So a part that is no TOML by itself goes on to the next one.
-    """
-    ours = [False] * len(lines)
-    at = 0
-    while at < len(lines):
-        if not _OURS.fullmatch(lines[at].rstrip(b"\r")):
-            at += 1
-            continue
-        ends = [n for n in range(at + 1, len(lines)) if _HEADER.fullmatch(lines[n].rstrip(b"\r"))]
-        ends.append(len(lines))
-        end = next((end for end in ends if _is_toml(lines[at:end])), ends[0])
-        ours[at:end] = [True] * (end - at)
-        at = end
-    return ours
-
-
-def _is_toml(lines: list[bytes]) -> bool:
-    try:
-        tomllib.loads(b"\n".join([*lines, b""]).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return False
-    return True
+        raise ScenarioError(f"{shown(origin)}: no TOML ({error})") from None
+    return found

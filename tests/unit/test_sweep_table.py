@@ -1,30 +1,31 @@
-"""The table [sweep] of a scenario is for the sweep alone; all else keeps its lines."""
+"""The table [sweep] of a scenario is for the sweep alone; the core passes over it."""
 
 import pytest
 
 import pagecast as pc
 from pagecast.errors import ScenarioError
-from pagecast.sweep_table import split_sweep_table
+from pagecast.sweep_table import sweep_table
 
 HEAD = '[machine]\nfrom = "wrench-cluster"\n'
 TAIL = '[[process]]\nname = "a"\ndo = [ { sleep = "1 s" } ]\n'
 
 
 @pytest.mark.parametrize(
-    "table",
+    ("table", "found"),
     [
-        '[sweep]\nmeasure = ["makespan"]\n',
-        '[ sweep ] # of this\nmeasure = [\n  "makespan",\n]\n\n',
-        "[sweep.vary]\nmachine.cores = [ 1,\n[2]\n, 3]\n",
-        '[sweep]\r\nsample = "latin:3"\r\n[sweep.vary]\r\n"machine.cores" = "1..4"\r\n',
+        ('[sweep]\nmeasure = ["makespan"]\n', {"measure": ["makespan"]}),
+        ("[sweep.vary]\nmachine.cores = [ 1,\n2\n, 3]\n", {"vary": {"machine": {"cores": [1, 2, 3]}}}),
+        ("", None),
     ],
 )
-def test_its_lines_become_blank(table):
-    text = (HEAD + table + TAIL).encode()
-    rest, found = split_sweep_table(text, "x.toml")
-    assert found
-    assert rest.count(b"\n") == text.count(b"\n")
-    assert [line for line in rest.split(b"\n") if line] == (HEAD + TAIL).encode().strip().split(b"\n")
+def test_it_is_found_in_the_text(table, found):
+    assert sweep_table((HEAD + table + TAIL).encode(), "x.toml") == found
+
+
+@pytest.mark.parametrize("text", [b"[sweep]\nmeasure = \n", b"sweep = '\xff'"])
+def test_a_text_that_is_no_toml(text):
+    with pytest.raises(ScenarioError, match=r"x.toml: no TOML"):
+        sweep_table(text, "x.toml")
 
 
 def test_a_scenario_with_it_is_simulated_as_without():
@@ -38,13 +39,6 @@ def test_messages_name_the_right_line():
         pc.Scenario.from_toml(text, origin="x.toml")
 
 
-def test_one_that_is_no_toml():
-    with pytest.raises(ScenarioError, match=r"x.toml: the table \[sweep\] is no TOML .*line 4"):
-        pc.Scenario.from_toml(HEAD + "[sweep]\nmeasure = \n" + TAIL, origin="x.toml")
-
-
-@pytest.mark.parametrize(
-    "text", [HEAD + TAIL, "# sweep\n" + HEAD + TAIL, HEAD + TAIL.replace('"a"', '"sweep"')]
-)
-def test_without_it_nothing_changes(text):
-    assert split_sweep_table(text.encode(), "x.toml") == (text.encode(), None)
+def test_one_that_is_no_table():
+    with pytest.raises(ScenarioError, match=r"x.toml:1: `sweep` is the number 3, but must be a table"):
+        pc.Scenario.from_toml("sweep = 3\n" + HEAD + TAIL, origin="x.toml")

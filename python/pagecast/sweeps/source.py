@@ -10,7 +10,7 @@ from typing import Any
 from pagecast.api import Scenario, load_machine, read_input
 from pagecast.arguments import check_path, shown
 from pagecast.errors import ScenarioError
-from pagecast.sweep_table import split_sweep_table
+from pagecast.sweep_table import sweep_table
 from pagecast.toml_text import toml_key
 from pagecast.workloads import PACKAGES, Reading, as_toml, format_of, scenario_text
 
@@ -26,7 +26,7 @@ class Source:
     Attributes
     ----------
     text : bytes
-        Without the table.
+        With the table, which the core passes over.
     origin, base_dir : str
         As for `Scenario.from_toml`.
     overrides : tuple of str
@@ -121,9 +121,11 @@ def _of_workload(
 
 
 def _of_text(text: bytes, origin: str, base_dir: str, overrides: Sequence[str]) -> Source:
-    rest, table = split_sweep_table(text, origin)
+    table = sweep_table(text, origin)
+    if table is not None and not isinstance(table, dict):
+        raise ScenarioError(f'{origin}: sweep is a table; write [sweep] with measure = ["makespan"]')
     found = {} if table is None else _understood(table, f"{origin}: [sweep]")
-    return Source(rest, origin, base_dir, tuple(overrides), **found)
+    return Source(text, origin, base_dir, tuple(overrides), **found)
 
 
 def _understood(table: dict[str, Any], where: str) -> dict[str, Any]:

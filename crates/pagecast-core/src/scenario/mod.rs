@@ -127,6 +127,7 @@ impl Scenario {
         overrides: &[String],
     ) -> Result<Self, ScenarioError> {
         let mut root = document::parse(text, origin, "start from `pagecast init`")?;
+        pass_over_sweep(&mut root)?;
         overrides.iter().try_for_each(|text| overrides::apply(&mut root, text))?;
         put_parameters_in(&mut root)?;
         refuse_machine_file(&root)?;
@@ -330,6 +331,18 @@ pub fn operation(text: &str) -> Result<Operation, ScenarioError> {
 
 /// What messages name in the place of a file.
 const OPERATION: &str = "<operation>";
+
+/// Takes `[sweep]` out: what `pagecast sweep` varies and measures is its own affair.
+fn pass_over_sweep(root: &mut Node) -> Result<(), ScenarioError> {
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    match table.remove("sweep") {
+        Some(node) if node.as_table().is_none() => {
+            let what = format!("`sweep` is {}, but must be a table", node.describe());
+            Err(node.at.error(what, "write [sweep] with measure = [\"makespan\"]"))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// A machine file that was given as a scenario: it has keys of a machine at its top, and nothing of a scenario.
 fn refuse_machine_file(root: &Node) -> Result<(), ScenarioError> {
