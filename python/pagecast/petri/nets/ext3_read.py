@@ -6,9 +6,11 @@ Source: sections 4.3 and 4.5 of the dissertation on Petri nets of ext3 and PVFS,
 Left out: metadata, other programs, an I/O scheduler that sorts (the dissertation has none either).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from pagecast.petri.net import Net
+from pagecast.petri.nets import calls as listed
 from pagecast.petri.nets import shared
 from pagecast.petri.nets.page_cache import TIMER, page_cache
 from pagecast.petri.nets.sheet import Sheet
@@ -39,8 +41,13 @@ READ: Final = (
 """Memory, with the first pages of the file in it; prefetch; times of calls and of the disk."""
 
 
-def ext3_read() -> Net:
+def ext3_read(calls: Sequence[listed.Call] | None = None) -> Net:
     """Build the net.
+
+    Parameters
+    ----------
+    calls : sequence of Call, optional
+        The program reads these, instead of blocks of one size.
 
     Returns
     -------
@@ -51,12 +58,17 @@ def ext3_read() -> Net:
     top = Sheet(net, "ext3 read")
     top.place("To read", "BLOCK", (0, 1))
     top.place("Block read", "UNIT", (1, 0), "1`()")
-    top.stands("Application", (0, 0), shared.application(net, "To read", "Block read", timer=TIMER))
-    file_system(net, top)
+    if calls is None:
+        application = shared.application(net, "To read", "Block read", timer=TIMER)
+    else:
+        net.declare(*listed.COLOURS)
+        application = listed.listed_calls(net, "To read", "Block read", calls, timer=TIMER)
+    top.stands("Application", (0, 0), application)
+    file_system(net, top, lists_calls=calls is not None)
     return net
 
 
-def file_system(net: Net, page: Sheet, *, ages: bool = True) -> None:
+def file_system(net: Net, page: Sheet, *, ages: bool = True, lists_calls: bool = False) -> None:
     """Draw a local file system beside the places "To read" and "Block read" of a page.
 
     Parameters
@@ -65,6 +77,8 @@ def file_system(net: Net, page: Sheet, *, ages: bool = True) -> None:
     page : Sheet
     ages : bool
         Draws the timer of ageing.
+    lists_calls : bool
+        The size of a call, and with it the time to copy a page, changes from call to call.
     """
     page.place("Page wanted", "PAGE", (2, 1))
     page.place("Page read", "PAGE", (3, 0))
@@ -78,7 +92,7 @@ def file_system(net: Net, page: Sheet, *, ages: bool = True) -> None:
     page.place("Arrived", "PAGE", (4, 2))
     page.stands("fread", (1, 1), _fread(net))
     page.stands("generic_file_read", (3, 1), _generic_file_read(net))
-    page.stands("Copy to user", (4, 0), _copy(net))
+    page.stands("Copy to user", (4, 0), _copy(net, lists_calls))
     page.stands("Page cache", (5, 1), page_cache(net, ages=ages))
     page.stands("Prefetch", (5, 3), _prefetch(net))
     page.stands("I/O scheduler", (3, 3), _scheduler(net))
@@ -126,11 +140,20 @@ def _generic_file_read(net: Net) -> Sheet:
     return page
 
 
-def _copy(net: Net) -> Sheet:
+def _copy(net: Net, lists_calls: bool) -> Sheet:
     page = Sheet(net, "Copy to user")
     page.place("Found", "PAGE", (0, 0), port="in")
     page.place("Page read", "PAGE", (2, 0), port="out")
-    page.transition("Copy page", (1, 0), takes={"Found": "p"}, gives={"Page read": "p"}, delay="@+copy_ns")
+    if lists_calls:
+        listed.call_pages(page)
+    page.transition(
+        "Copy page",
+        (1, 0),
+        takes={"Found": "p"},
+        keeps={"Call pages": "n"} if lists_calls else {},
+        gives={"Page read": "p"},
+        delay=f"@+{listed.COPY_NS}" if lists_calls else "@+copy_ns",
+    )
     return page
 
 

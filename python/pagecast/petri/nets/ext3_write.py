@@ -8,9 +8,11 @@ Left out: metadata but for a commit record, which takes no space in the journal;
 pages, which is taken when it is needed.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from pagecast.petri.net import Net
+from pagecast.petri.nets import calls as listed
 from pagecast.petri.nets import shared
 from pagecast.petri.nets.ext3_flush import TIMER, end_page, flush_page, triggers_page
 from pagecast.petri.nets.ext3_journal import checkpoint_page, commit_page
@@ -61,8 +63,13 @@ WRITE: Final = (
 """Journal mode, memory, limits, the journal's size and the free part that starts a checkpoint; times."""
 
 
-def ext3_write() -> Net:
+def ext3_write(calls: Sequence[listed.Call] | None = None) -> Net:
     """Build the net.
+
+    Parameters
+    ----------
+    calls : sequence of Call, optional
+        The program writes these, instead of blocks of one size; calls without pages are fsyncs.
 
     Returns
     -------
@@ -70,16 +77,20 @@ def ext3_write() -> Net:
     """
     net = Net("ext3-write")
     net.declare(*shared.COLOURS, "colset TOKEN = unit;", *COLOURS, *shared.PROGRAM, *shared.COPY, *WRITE)
-    application = shared.application(net, "To write", "Block written", timer=TIMER, closes=True)
+    if calls is None:
+        application = shared.application(net, "To write", "Block written", timer=TIMER, closes=True)
+    else:
+        net.declare(*listed.COLOURS)
+        application = listed.listed_calls(net, "To write", "Block written", calls, timer=TIMER, syncs=True)
     top = Sheet(net, "ext3 write")
     top.place("To write", "BLOCK", (0, 1))
     top.place("Block written", "UNIT", (1, 0), "1`()")
-    file_system(net, top)
+    file_system(net, top, lists_calls=calls is not None)
     top.stands("Application", (0, 0), application)
     return net
 
 
-def file_system(net: Net, page: Sheet, *, has_timer: bool = True) -> None:
+def file_system(net: Net, page: Sheet, *, has_timer: bool = True, lists_calls: bool = False) -> None:
     """Draw a local file system beside the places "To write" and "Block written" of a page.
 
     Parameters
@@ -88,6 +99,8 @@ def file_system(net: Net, page: Sheet, *, has_timer: bool = True) -> None:
     page : Sheet
     has_timer : bool
         Draws the timer of flushing.
+    lists_calls : bool
+        The size of a call, and with it the time to copy a page, changes from call to call.
     """
     page.place("Call", "PAGE", (2, 0))
     page.place("Page written", "PAGE", (2, 1))
@@ -107,7 +120,7 @@ def file_system(net: Net, page: Sheet, *, has_timer: bool = True) -> None:
     page.place("Queue", "REQUESTS", (4, 4), "1`[]")
     page.place("Written", "WRITTEN", (5, 4))
     page.stands("fwrite", (1, 1), _fwrite(net))
-    page.stands("Write call", (3, 0), _write_call(net))
+    page.stands("Write call", (3, 0), _write_call(net, lists_calls))
     page.stands("Flushing", (5, 1), _flushing(net, has_timer))
     page.stands("Journaling", (2, 3), _journaling(net))
     page.stands("Disk", (4, 5), _disk(net))
@@ -156,7 +169,7 @@ def _fwrite(net: Net) -> Sheet:
     return page
 
 
-def _write_call(net: Net) -> Sheet:
+def _write_call(net: Net, lists_calls: bool) -> Sheet:
     """Draw the write system call: begin, copy, commit (Figure 26).
 
     It begins when fewer pages are dirty than may be, and no checkpoint is going on.
@@ -180,7 +193,16 @@ def _write_call(net: Net) -> Sheet:
         guard="n < most_dirty",
         delay="@+begin_ns",
     )
-    page.transition("Copy", (3, 0), takes={"Begun": "p"}, gives={"Copied": "p"}, delay="@+copy_ns")
+    if lists_calls:
+        listed.call_pages(page)
+    page.transition(
+        "Copy",
+        (3, 0),
+        takes={"Begun": "p"},
+        keeps={"Call pages": "n"} if lists_calls else {},
+        gives={"Copied": "p"},
+        delay=f"@+{listed.COPY_NS}" if lists_calls else "@+copy_ns",
+    )
     page.transition(
         "Commit",
         (2, 2),
