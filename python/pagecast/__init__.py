@@ -68,11 +68,12 @@ if TYPE_CHECKING:
         write,
     )
     from pagecast.advice import Advice, advise
-    from pagecast.api import File, Process, Scenario, list_disks, list_machines, load_machine, simulate
+    from pagecast.api import File, Process, Scenario, list_disks, list_machines, load_machine
     from pagecast.benchmark import Benchmark, bench
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.explanation import explain
+    from pagecast.models import simulate
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
     from pagecast.sweeps import Sweep, sweep
@@ -176,7 +177,7 @@ _LAZY = {
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
-    "simulate": "pagecast.api",
+    "simulate": "pagecast.models",
     "Advice": "pagecast.advice",
     "advise": "pagecast.advice",
     "explain": "pagecast.explanation",

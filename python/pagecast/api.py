@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pagecast import _core
 from pagecast.arguments import (
@@ -24,7 +24,7 @@ from pagecast.arguments import (
     texts,
     written,
 )
-from pagecast.errors import ArgumentTypeError, ScenarioError
+from pagecast.errors import ArgumentTypeError, ScenarioError, UnknownModelError
 from pagecast.recordings import as_file_of_the_core
 from pagecast.result import Result
 from pagecast.tolerance import Tolerance
@@ -32,6 +32,7 @@ from pagecast.workloads import Reading, as_toml, scenario_text
 
 __all__ = [
     "MACHINE_DIR",
+    "PETRI",
     "File",
     "Process",
     "Program",
@@ -39,8 +40,12 @@ __all__ = [
     "list_disks",
     "list_machines",
     "load_machine",
+    "model_options",
     "simulate",
 ]
+
+PETRI: Final = "petri"
+"""The model of the nets of ext3 and PVFS, which `pagecast.models.simulate` asks."""
 
 MACHINE_DIR = Path(__file__).parent / "machines"
 """The machine files that are shipped."""
@@ -430,13 +435,13 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
-    """Simulate a scenario under one model.
+    """Simulate a scenario in the engine, under one of its policies.
 
     Parameters
     ----------
     scenario : Scenario
     model : str
-        One of `MODELS`; by default Linux's own rules.
+        One of `_core.MODELS`; by default Linux's own rules.
     seed : int
         Of all random streams; only machines with uneven devices, or with `service_read`
         or `service_write`, draw random numbers.
@@ -474,6 +479,10 @@ def simulate(
         Ctrl-C was pressed.
     """
     check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
+    if model == PETRI:
+        raise UnknownModelError(
+            "`petri` answers no host, but a whole scenario: simulate, sweep and explain ask it, nothing else does"
+        )
     return Result(
         _core.simulate(
             scenario._core,

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast
 
 from pagecast import _core
 from pagecast.arguments import check_text, check_whole, written
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-__all__ = ["TABLES", "Columns", "Result", "is_modelled"]
+__all__ = ["TABLES", "Columns", "Result", "Tables", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
 
@@ -105,6 +105,61 @@ def _plain(column: Column) -> list[Any]:
     return column.tolist()
 
 
+class Tables(Protocol):
+    """What a result is made of: that of the core, or of a net."""
+
+    @property
+    def model(self) -> str:
+        """The model that was asked."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the model, where they were given."""
+
+    @property
+    def machine_hash(self) -> str:
+        """A hash of the machine."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of all random streams."""
+
+    @property
+    def origin(self) -> str:
+        """Where the scenario came from."""
+
+    @property
+    def wall_s(self) -> float:
+        """How long the simulation took."""
+
+    @property
+    def end_s(self) -> float:
+        """The simulated time at its end."""
+
+    @property
+    def slots(self) -> dict[str, int]:
+        """Cores that processes hold."""
+
+    @property
+    def events_left_out(self) -> int:
+        """Events beyond those of the table."""
+
+    @property
+    def changes_evenly(self) -> bool:
+        """Whether levels change evenly between rows."""
+
+    @property
+    def has_all_operations(self) -> bool:
+        """Whether each operation has a row."""
+
+    @property
+    def blocks_left_out(self) -> int:
+        """Blocks beyond those of the table."""
+
+    def columns(self, table: str) -> dict[str, Any]:
+        """Give a table by its name."""
+
+
 class Result:
     """The result of one simulation of a scenario under one model.
 
@@ -117,7 +172,7 @@ class Result:
     saved_with_rows: ClassVar[tuple[str, ...]] = ("links", "servers", "rpc_slots", "payloads", "at_risk")
     """The names of those that are saved if they have rows."""
 
-    def __init__(self, core: _core.Result) -> None:
+    def __init__(self, core: Tables) -> None:
         self._core = core
 
     @property
@@ -135,6 +190,11 @@ class Result:
     def made_by(self) -> str:
         """How figures and tables call it: "forecast by kernel"."""
         return f"forecast by {self.model}"
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Keys of the machine that the model has no place for, where it tells; not saved."""
+        return ()
 
     @property
     def model(self) -> str:

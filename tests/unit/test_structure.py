@@ -20,6 +20,7 @@ LAYERS = (
     ("description",),
     ("comparison", "advice"),
     ("report", "benchmark", "grid", "sweeps", "explanation"),
+    ("models",),
     ("plot", "calibration", "cache", "simpy", "petri", "measures"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""

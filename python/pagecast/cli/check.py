@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from pagecast._core import MODELS
 from pagecast.arguments import counted
 from pagecast.cli import options
 from pagecast.errors import UnknownModelError
+from pagecast.models import MODELS
 from pagecast.workloads import Reading
 
 __all__ = ["command"]
@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 @click.command("check")
 @options.scenario
-@options.models
+@options.all_models
 @options.machine("Machine file, or the name of a shipped machine")
 @options.overrides
 @options.reading

@@ -92,6 +92,8 @@ def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]
     hosts = _hosts(scenario.machine)
     yield from _few(_dead_keys(hosts))
     for result in results:
+        if result.left_out:
+            yield f"The nets of {result.model} leave out: {', '.join(result.left_out)}."
         if result.model == KERNEL:
             yield from _few(_instant_reads(hosts, result))
             yield from _few(_taken_back(hosts, result))

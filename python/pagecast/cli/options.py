@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar, cast
 import click
 
 from pagecast._core import MODELS
-from pagecast.api import Scenario, load_machine
+from pagecast.api import PETRI, Scenario, load_machine
 from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
 from pagecast.workloads import Reading, as_toml, format_of
@@ -25,6 +25,7 @@ __all__ = [
     "Seed",
     "Size",
     "Text",
+    "all_models",
     "as_json",
     "lazy_group",
     "load_scenario",
@@ -154,16 +155,25 @@ def scenario(function: _F) -> _F:
 
 
 def models(function: _F) -> _F:
-    """Add ``--model``."""
+    """Add ``--model``: the policies of the engine."""
+    return _models(MODELS)(function)
+
+
+def all_models(function: _F) -> _F:
+    """Add ``--model``: the policies of the engine, and the nets."""
+    return _models((*MODELS, PETRI))(function)
+
+
+def _models(names: Sequence[str]) -> Callable[[_F], _F]:
     return click.option(
         "--model",
         "models",
         multiple=True,
         type=Text(),
         metavar="NAME",
-        shell_complete=lambda *_: list(MODELS),
-        help=f"Model to ask; repeat it to compare several. One of {', '.join(MODELS)}.",
-    )(function)
+        shell_complete=lambda *_: list(names),
+        help=f"Model to ask; repeat it to compare several. One of {', '.join(names)}.",
+    )
 
 
 def overrides(function: _F) -> _F:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import click
 
-from pagecast.api import Scenario, simulate
+from pagecast.api import Scenario
 from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.errors import ArgumentError
+from pagecast.models import simulate
 from pagecast.result import Result
 from pagecast.workloads import Reading
 
@@ -18,7 +19,7 @@ __all__ = ["command"]
 @click.command("simulate")
 @options.scenario
 @options.machine("Machine file, or the name of a shipped machine")
-@options.models
+@options.all_models
 @options.overrides
 @options.reading
 @click.option(
@@ -88,7 +89,7 @@ def command(
 
     SCENARIO is a TOML file, or - for stdin. With --machine it may be a file in another format, which
     `pagecast formats` lists: a fio job, a trace, a workflow. Without --model, the models that it names are
-    asked, or all.
+    asked, or all but petri, which plays a scenario in Petri nets of ext3 and PVFS and refuses what they lack.
 
     \b
     Examples:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pagecast._core import MODELS, __version__
+from pagecast._core import __version__
 from pagecast.arguments import check_mapping, check_whole, check_word, listed
 from pagecast.errors import ArgumentError, PagecastError
 from pagecast.measures import Measure
 from pagecast.measures.language import measure_list
+from pagecast.models import MODELS
 from pagecast.sweeps.design import Design, make_design
 from pagecast.sweeps.point import Task
 from pagecast.sweeps.source import Source

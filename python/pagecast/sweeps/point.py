@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pagecast._core import __version__
-from pagecast.api import Scenario, simulate
+from pagecast.api import Scenario
 from pagecast.errors import MeasureError, PagecastError, SimulationError
 from pagecast.measures import Measure, evaluate
+from pagecast.models import simulate
 
 __all__ = ["Outcome", "Task"]
 

@@ -91,9 +91,7 @@ def listed_calls(
             gives={**gives, "To sync": "()@+w", "Closing": "()"},
             guard="p >= e",
         )
-        page.transition(
-            "Sync done", (0, 3), takes={"Closing": "()", "Synced": "()"}, gives={done: "()"}
-        )
+        page.transition("Sync done", (0, 3), takes={"Closing": "()", "Synced": "()"}, gives={done: "()"})
     page.transition(
         "Finish",
         (1, 2),

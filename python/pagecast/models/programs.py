@@ -1,0 +1,216 @@
+"""The programs of a scenario as lists of calls, as the nets play them.
+
+The core plays the scenario under `kernel` first: that says which operations there are, which of them wait
+for others, and what is cached at time 0. Their calls are those of `Scenario.record`. Its times are not used.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pagecast.api import Scenario, simulate
+from pagecast.kinds import NO_IO
+from pagecast.models.refusal import Refusal
+from pagecast.result import Result
+
+__all__ = ["Operation", "Programs", "programs_of"]
+
+MOST_CALLS: Final = 1_000_000
+"""More calls would take a net minutes."""
+
+PAUSES: Final = ("compute", "sleep")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of a program, and its calls.
+
+    Attributes
+    ----------
+    row : int
+        Of the forecast of the core.
+    process, host, kind, path : str
+    index : int
+        Its number in its process.
+    offset_bytes, size_bytes : int
+        As the tables have them.
+    calls : tuple of tuple of int and int
+        Offset and size of each; empty of operations that move nothing.
+    counts_calls : bool
+        Its calls count one by one in `latency`: it has a pattern.
+    pause_ns : int
+        How long a `compute` or `sleep` takes.
+    begins_ns, ends_ns : int
+        Of the core's forecast; tell only the order of processes.
+    """
+
+    row: int
+    process: str
+    host: str
+    kind: str
+    path: str
+    index: int
+    offset_bytes: int
+    size_bytes: int
+    calls: tuple[tuple[int, int], ...]
+    counts_calls: bool
+    pause_ns: int
+    begins_ns: int
+    ends_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The operations of each process, and the files.
+
+    Attributes
+    ----------
+    result : Result
+        Of the core.
+    operations : mapping of str to sequence of Operation
+        By process.
+    sizes : mapping of str to int
+        Bytes of the files that exist before time 0.
+    cached, dirty : mapping of str to int
+        Bytes at time 0, by host.
+    synchronous : frozenset of str
+        Files that are opened with O_SYNC or O_DSYNC.
+    """
+
+    result: Result
+    operations: Mapping[str, Sequence[Operation]]
+    sizes: Mapping[str, int]
+    cached: Mapping[str, int]
+    dirty: Mapping[str, int]
+    synchronous: frozenset[str]
+
+
+def programs_of(scenario: Scenario, refusal: Refusal) -> Programs:
+    """Give the programs of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    refusal : Refusal
+        Takes what no net plays.
+
+    Returns
+    -------
+    Programs
+
+    Raises
+    ------
+    SimulationError
+        The workload cannot go on.
+    """
+    result = simulate(scenario, model="kernel", record="all")
+    recording = scenario.record(MOST_CALLS)
+    if len(recording) >= MOST_CALLS:
+        refusal.add(f"the programs have {MOST_CALLS:,} calls or more; make them shorter")
+    recorded: dict[str, list[_Recorded]] = defaultdict(list)
+    for batch in recording.batches():
+        for row in _rows(batch):
+            recorded[row.process].append(row)
+    synchronous = _opened(recorded, refusal)
+    operations = {name: list(_operations(name, result, recorded[name], refusal)) for name in recorded}
+    sizes = {path: size for path, size, _ in recording.files if path in scenario.files}
+    cached, dirty = (_at_start(result, level) for level in ("cached", "dirty"))
+    return Programs(result, operations, sizes, cached, dirty, synchronous)
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    process: str
+    kind: str
+    offset_bytes: int
+    size_bytes: int | None
+    call_bytes: int | None
+    path: str
+    flags: str
+    is_odd: bool
+
+
+def _rows(batch: Mapping[str, list[Any]]) -> Iterator[_Recorded]:
+    columns = ("process", "op", "offset_bytes", "bytes", "call_bytes", "file", "flags")
+    odd = ("time_s", "depth", "by")
+    for at in range(len(batch["op"])):
+        process, op, offset, size, call, path, flags = (batch[name][at] for name in columns)
+        is_odd = any(batch[name][at] is not None for name in odd)
+        yield _Recorded(process, op, offset or 0, size, call, path or "", flags or "", is_odd)
+
+
+def _opened(recorded: Mapping[str, Sequence[_Recorded]], refusal: Refusal) -> frozenset[str]:
+    """Give the files that are opened for synchronous writes."""
+    found = set()
+    for rows in recorded.values():
+        for row in rows:
+            flags = set(row.flags.split("|"))
+            if flags & {"O_SYNC", "O_DSYNC"}:
+                found.add(row.path)
+            if strange := flags & {"O_DIRECT", "RWF_DONTCACHE"}:
+                refusal.add(f"{row.path} is opened with {', '.join(strange)}; the nets use the page cache")
+    return frozenset(found)
+
+
+def _operations(
+    process: str, result: Result, rows: Sequence[_Recorded], refusal: Refusal
+) -> Iterator[Operation]:
+    """Put the operations of a process and their recorded calls together."""
+    table = result.operations
+    own = sorted(
+        (int(table["index"][row]), row) for row, name in enumerate(table["process"]) if name == process
+    )
+    at = 0
+    for index, row in own:
+        kind, size = table["operation"][row], int(table["bytes"][row])
+        start = at
+        moved = 0
+        while at < len(rows) and rows[at].kind == kind and (at == start or moved < size):
+            moved += _size(rows[at], size)
+            at += 1
+        taken = rows[start:at]
+        if not taken or (kind not in NO_IO and moved != size):
+            refusal.add(f"`{kind}` of {process} has no fixed calls (a time, or a rate); give it a size")
+            return
+        if any(each.is_odd for each in taken):
+            refusal.add(
+                f"`{kind}` of {process} is asynchronous, or has a time; leave `depth`, `by`, `at` out"
+            )
+        begins_ns, ends_ns = (round(1e9 * float(table[name][row])) for name in ("start_s", "end_s"))
+        yield Operation(
+            row,
+            process,
+            table["host"][row],
+            kind,
+            table["path"][row],
+            index,
+            int(table["offset_bytes"][row]),
+            size,
+            tuple(call for each in taken for call in _calls(each, size)) if size else (),
+            len(taken) > 1,
+            ends_ns - begins_ns if kind in PAUSES else 0,
+            begins_ns,
+            ends_ns,
+        )
+
+
+def _size(row: _Recorded, whole: int) -> int:
+    return whole if row.size_bytes is None else row.size_bytes
+
+
+def _calls(row: _Recorded, whole: int) -> Iterator[tuple[int, int]]:
+    size = _size(row, whole)
+    step = row.call_bytes or size
+    for begin in range(0, size, step):
+        yield row.offset_bytes + begin, min(step, size - begin)
+
+
+def _at_start(result: Result, level: str) -> dict[str, int]:
+    """Give a level of each host at time 0: that of the second row, after the files are put in place."""
+    found: dict[str, list[int]] = defaultdict(list)
+    table = result.timeline
+    for time, host, value in zip(table["time_s"], table["host"], table[f"{level}_bytes"], strict=True):
+        if time == 0 and len(found[host]) < 2:
+            found[host].append(int(value))
+    return {host: values[-1] for host, values in found.items() if values}
