@@ -481,7 +481,7 @@ def simulate(
     check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
     if model == PETRI:
         raise UnknownModelError(
-            "`petri` answers no host, but a whole scenario: simulate, sweep and explain ask it, nothing else does"
+            "`petri` answers a whole scenario and no host: simulate, sweep and explain ask it alone"
         )
     return Result(
         _core.simulate(

@@ -7,7 +7,7 @@ ones of a file.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pagecast.models.ext3_nets import Done, PhaseRun, run_reads, run_writes
 from pagecast.models.ext3_phases import DROP, Phase, phases_of
 from pagecast.models.machine import PAGE_BYTES, left_out, mount_of, read_values, write_values
 from pagecast.models.played import Level, Played, PlayedFile, PlayedOperation
-from pagecast.models.programs import Operation, Programs
+from pagecast.models.programs import Programs
 from pagecast.models.refusal import Refusal
 from pagecast.models.values import Values
 from pagecast.petri.nets.ext3_read import ext3_read
@@ -71,7 +71,7 @@ def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, as
     own = {name: operations for name, operations in programs.operations.items() if operations}
     if len(own) > 1:
         refusal.add(
-            f"there are {len(own)} processes with operations ({', '.join(own)}); a net of ext3 has one program"
+            f"there are {len(own)} processes with operations ({', '.join(own)}); a net of ext3 has one"
         )
     operations = next(iter(own.values()), ())
     phases = list(phases_of(operations, refusal))
@@ -204,7 +204,7 @@ class _Player:
         settings["cache_pages"] -= sum(other.cached_pages for other in self._files.values()) - count
         if not file.cached[:count].all():
             self._refusal.add(
-                f"{phase.path} is read while pages of it are cached that are not its first ones; drop the cache"
+                f"{phase.path} is read while other pages of it than its first ones are cached; drop the cache"
             )
         if count > settings["cache_pages"]:
             self._refusal.add(f"more is cached than fits into the memory as {phase.path} is read")
@@ -262,10 +262,10 @@ class _Player:
             if last >= 0:
                 for offset, size in done.operation.calls if phase.kind == "write" else ():
                     file.cached[offset // PAGE_BYTES : -(-(offset + size) // PAGE_BYTES)] = True
-                file.dirty_pages, file.active_pages = done.dirty_pages, done.active_pages
+                file.dirty_pages, file.active_pages = done.levels.dirty_pages, done.levels.active_pages
             self._add(_placed(done, begin_ns, reads=phase.kind == "read"))
             if last >= 0:
-                self._level(done.cached_pages - file.cached_pages if phase.kind == "read" else 0)
+                self._level(done.levels.cached_pages - file.cached_pages if phase.kind == "read" else 0)
 
     def _add(self, played: PlayedOperation) -> None:
         self._played.operations.append(played)
@@ -273,7 +273,7 @@ class _Player:
             self._tell_files(played.operation.process, played.operation.index)
 
     def _level(self, more_pages: int = 0) -> None:
-        """Note the levels of the memory; more pages are cached than the files have of a phase that goes on."""
+        """Note the levels of the memory; in a phase that goes on, more pages are cached than files have."""
         cached = more_pages + sum(file.cached_pages for file in self._files.values())
         dirty = sum(file.dirty_pages for file in self._files.values())
         levels = self._played.levels

@@ -1,13 +1,14 @@
 """Runs a phase of a program in the net of reads or of writes of ext3.
 
-Parts follow from the values of the net: what calls, look-ups and copies of an operation take is `cpu_copy`, and
-the rest is what it waited for. A read waits for the disk; a write for the dirty limit, or with data in the
-journal for a checkpoint; an fsync for the disk, and at its end for the commit record.
+Parts follow from the values of the net. Calls, look-ups and copies of an operation are `cpu_copy`, and the
+rest is what it waited for. A read waits for the disk; a write for the dirty limit, or with data in the journal
+for a checkpoint; an fsync for the disk, and at its end for the commit record.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from pagecast.models.ext3_phases import SYNCS, Phase
 from pagecast.models.machine import PAGE_BYTES
@@ -20,14 +21,23 @@ from pagecast.petri.run import Run
 
 __all__ = ["Done", "PhaseRun", "run_reads", "run_writes"]
 
-MOST_STOPS: Final = 20_000
-"""With more operations the levels of a phase are read at its end alone."""
-
 ENDED: Final = "Ended"
 """The place with a token for each call that has ended."""
 
 L2_PART: Final = 8
 """Copies have an eighth of L2 (Table 2 of the dissertation)."""
+
+
+class Levels(NamedTuple):
+    """Pages of the file at a moment, and those that the disk has transferred since the start.
+
+    The net of writes does not count cached pages, and that of reads has no dirty ones.
+    """
+
+    transferred_pages: int = 0
+    cached_pages: int = 0
+    dirty_pages: int = 0
+    active_pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +50,9 @@ class Done:
     start_ns, end_ns : int
     parts : mapping of str to int
         Nanoseconds; they add up to the duration.
+    levels : Levels
     device_pages : int
         Pages that the disk transferred meanwhile.
-    cached_pages, dirty_pages, active_pages : int
-        Of the file; the cached pages of a write are not counted by its net.
     calls_ns : tuple of tuple of int and int
         Start and end of each call.
     """
@@ -52,11 +61,9 @@ class Done:
     start_ns: int
     end_ns: int
     parts: Mapping[str, int]
-    device_pages: int
-    cached_pages: int
-    dirty_pages: int
-    active_pages: int
-    calls_ns: tuple[tuple[int, int], ...]
+    levels: Levels
+    device_pages: int = 0
+    calls_ns: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +86,10 @@ Counts = Mapping[str, int]
 class _Rules(Protocol):
     """What a net says of an operation."""
 
-    def levels(self, now: Counts) -> tuple[int, int, int, int]:
-        """Give the pages transferred since the start, and those cached, dirty and active."""
+    def levels(self, now: Counts) -> Levels:
+        """Give the levels by what has occurred."""
 
-    def parts(self, operation: Operation, calls: Sequence[Call], wait_ns: int, now: Counts) -> dict[str, int]:
+    def parts(self, operation: Operation, wait_ns: int, now: Counts) -> dict[str, int]:
         """Give the parts of what is left of a duration beside `cpu_copy`."""
 
     def processor_ns(self, call: Call) -> int:
@@ -115,19 +122,19 @@ def run_writes(phase: Phase, settings: Mapping[str, Any], *, seed: int) -> Phase
 class _Reads:
     settings: Mapping[str, Any]
 
-    def levels(self, now: Counts) -> tuple[int, int, int, int]:
+    def levels(self, now: Counts) -> Levels:
         from_active = now["Insert and reclaim'Reclaim active"]
         reclaimed = now["Insert and reclaim'Reclaim inactive"] + from_active
         cached = self.settings["cached_pages"] + now["Insert and reclaim'Insert"] - reclaimed
         active = now["Access'Second access"] - now["Ageing'Not accessed"] - from_active
-        return now["Disk'Transfer page"], cached, 0, active
+        return Levels(now["Disk'Transfer page"], cached, active_pages=active)
 
-    def parts(self, operation: Operation, calls: Sequence[Call], wait_ns: int, now: Counts) -> dict[str, int]:
+    def parts(self, operation: Operation, wait_ns: int, now: Counts) -> dict[str, int]:
         return {"device_read": wait_ns}
 
     def processor_ns(self, call: Call) -> int:
         pages, of = call.end - call.first, self.settings
-        return of["fread_ns"] + pages * (of["look_up_ns"] + _copy_ns(of, pages))
+        return int(of["fread_ns"] + pages * (of["look_up_ns"] + _copy_ns(of, pages)))
 
 
 @dataclass(slots=True)
@@ -135,11 +142,11 @@ class _Writes:
     settings: Mapping[str, Any]
     commits: int = 0
 
-    def levels(self, now: Counts) -> tuple[int, int, int, int]:
+    def levels(self, now: Counts) -> Levels:
         written = now["End of a write'Data written"] + now["End of a write'Data logged"]
-        return written, 0, now["Write call'Commit"] - written, 0
+        return Levels(written, dirty_pages=now["Write call'Commit"] - written)
 
-    def parts(self, operation: Operation, calls: Sequence[Call], wait_ns: int, now: Counts) -> dict[str, int]:
+    def parts(self, operation: Operation, wait_ns: int, now: Counts) -> dict[str, int]:
         of = self.settings
         committed = now["Commit'Committed"]
         commits, self.commits = committed - self.commits, committed
@@ -155,7 +162,8 @@ class _Writes:
         pages, of = call.end - call.first, self.settings
         if pages == 0:
             return 0
-        return of["fwrite_ns"] + pages * (of["begin_ns"] + _copy_ns(of, pages) + of["commit_write_ns"])
+        each_ns = of["begin_ns"] + _copy_ns(of, pages) + of["commit_write_ns"]
+        return int(of["fwrite_ns"] + pages * each_ns)
 
 
 def _copy_ns(settings: Mapping[str, Any], pages: int) -> int:
@@ -171,35 +179,30 @@ def _run(phase: Phase, net: Net, rules: _Rules, seed: int) -> PhaseRun:
     """Run a net to its end, with a stop at the end of each operation."""
     stepper = net.stepper(seed=seed)
     stops: dict[int, Counts] = {}
-    numbers = [last for last in phase.last_call if last >= 0]
-    for last in numbers if len(numbers) <= MOST_STOPS else ():
+    for last in (last for last in phase.last_call if last >= 0):
         # The token that the start of call k adds says that call k - 1 has ended.
         stops[last] = _counts(stepper.run(when={ENDED: last + 2}))
     run = stepper.run()
     ended: list[int] = sorted(run.tokens(ENDED)["time"])
     begin_ns, ended_ns = ended[0], ended[1:]
-    at_end = _counts(run)
     done: list[Done] = []
-    now_ns, first, transferred = begin_ns, 0, 0
+    now_ns, first, levels = begin_ns, 0, rules.levels(defaultdict(int))
     for operation, last in zip(phase.operations, phase.last_call, strict=True):
         if last < 0:
-            before = done[-1] if done else None
             end_ns = now_ns + operation.pause_ns
             part = {operation.kind: operation.pause_ns} if operation.pause_ns else {}
-            levels = (
-                (before.cached_pages, before.dirty_pages, before.active_pages) if before else (-1, -1, -1)
-            )
-            done.append(Done(operation, now_ns, end_ns, part, 0, *levels, ()))
+            done.append(Done(operation, now_ns, end_ns, part, levels))
             now_ns = end_ns
             continue
-        calls, counts = phase.calls[first : last + 1], stops.get(last, at_end)
-        times = _calls_ns(phase, first, last, begin_ns, ended_ns)
+        calls, counts = phase.calls[first : last + 1], stops[last]
         processor_ns = sum(rules.processor_ns(call) for call in calls)
         wait_ns = ended_ns[last] - now_ns - processor_ns
-        parts = {"cpu_copy": processor_ns, **rules.parts(operation, calls, wait_ns, counts)}
-        pages, *levels_now = rules.levels(counts)
-        done.append(Done(operation, now_ns, ended_ns[last], parts, pages - transferred, *levels_now, times))
-        now_ns, first, transferred = ended_ns[last], last + 1, pages
+        parts = {"cpu_copy": processor_ns, **rules.parts(operation, wait_ns, counts)}
+        before, levels = levels.transferred_pages, rules.levels(counts)
+        times = _calls_ns(phase, first, last, begin_ns, ended_ns)
+        moved_pages = levels.transferred_pages - before
+        done.append(Done(operation, now_ns, ended_ns[last], parts, levels, moved_pages, times))
+        now_ns, first = ended_ns[last], last + 1
     return PhaseRun(done, run)
 
 
