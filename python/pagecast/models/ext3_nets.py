@@ -1,8 +1,8 @@
 """Runs a phase of a program in the net of reads or of writes of ext3.
 
 Parts follow from the values of the net. Calls, look-ups and copies of an operation are `cpu_copy`, and the
-rest is what it waited for. A read waits for the disk; a write for the dirty limit, or with data in the journal
-for a checkpoint; an fsync for the disk, and at its end for the commit record.
+rest is what it waited for. A read waits for the disk. A write waits for the dirty limit, or with data in the
+journal for a checkpoint; an fsync waits for the disk, and at its end for the commit record.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Cuts a program on ext3 into phases, each for a run of a net: reads of a file, or writes and fsyncs of it."""
+"""Cuts a program on ext3 into phases, each for a run of a net: reads, or writes and fsyncs, of one file."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

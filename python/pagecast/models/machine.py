@@ -82,7 +82,7 @@ def read_values(host: Mapping[str, Any], disk: Mapping[str, Any]) -> dict[str, i
         "random_prefetch_pages": RANDOM_PREFETCH_PAGES,
         "fread_ns": _ns(cost, "call"),
         "look_up_ns": _ns(cost, "page_lookup"),
-        "disk_position_ns": max(_ns(disk, "latency"), _ns(disk, "seek")),
+        "disk_position_ns": _ns(disk, "latency") + _ns(disk, "seek"),
         "disk_page_ns": round(1e9 * PAGE_BYTES / (quantity(disk, "read") * _disks(disk))),
     }
 

@@ -158,6 +158,7 @@ def _operations(
 ) -> Iterator[Operation]:
     """Put the operations of a process and their recorded calls together."""
     table = result.operations
+    drawn: set[tuple[tuple[int, int], ...]] = set()
     own = sorted(
         (int(table["index"][row]), row) for row, name in enumerate(table["process"]) if name == process
     )
@@ -177,6 +178,14 @@ def _operations(
             refusal.add(
                 f"`{kind}` of {process} is asynchronous, or has a time; leave `depth`, `by`, `at` out"
             )
+        calls = tuple(call for each in taken for call in _calls(each, size)) if size else ()
+        if len(taken) > 1 or (calls and calls[0][0] != int(table["offset_bytes"][row])):
+            if calls in drawn:
+                refusal.add(
+                    f"{process} has several operations with the same `pattern`, which the nets would begin anew; "
+                    "make them one"
+                )
+            drawn.add(calls)
         begins_ns, ends_ns = (round(1e9 * float(table[name][row])) for name in ("start_s", "end_s"))
         yield Operation(
             row,
@@ -187,7 +196,7 @@ def _operations(
             index,
             int(table["offset_bytes"][row]),
             size,
-            tuple(call for each in taken for call in _calls(each, size)) if size else (),
+            calls,
             len(taken) > 1,
             ends_ns - begins_ns if kind in PAUSES else 0,
             begins_ns,
