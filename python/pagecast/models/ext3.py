@@ -5,45 +5,24 @@ their flags. What the nets cannot begin with is refused: dirty pages, and cached
 ones of a file.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.models.asked import Asked
 from pagecast.models.ext3_nets import Done, PhaseRun, run_reads, run_writes
 from pagecast.models.ext3_phases import DROP, Phase, phases_of
 from pagecast.models.machine import PAGE_BYTES, left_out, mount_of, read_values, write_values
 from pagecast.models.played import Level, Played, PlayedFile, PlayedOperation
 from pagecast.models.programs import Programs
 from pagecast.models.refusal import Refusal
-from pagecast.models.values import Values
 from pagecast.petri.nets.ext3_read import ext3_read
 from pagecast.petri.nets.ext3_write import ext3_write
 
 __all__ = ["play_ext3"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """How a scenario is to be played.
-
-    Attributes
-    ----------
-    values : Values
-        Values of the nets that the user has given.
-    seed : int
-    each_operation : bool
-        Whether files have rows after each operation.
-    progress : callable or None
-        As for `simulate`.
-    """
-
-    values: Values
-    seed: int
-    each_operation: bool
-    progress: Callable[[float, float], object] | None
 
 
 def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, asked: Asked) -> Played:

@@ -10,7 +10,16 @@ from typing import Any, Final
 from pagecast._core import Machine
 from pagecast.quantities import parse_quantity
 
-__all__ = ["PAGE_BYTES", "hosts_of", "left_out", "mount_of", "quantity", "read_values", "write_values"]
+__all__ = [
+    "PAGE_BYTES",
+    "hosts_of",
+    "left_out",
+    "mount_of",
+    "network_of",
+    "quantity",
+    "read_values",
+    "write_values",
+]
 
 PAGE_BYTES: Final = 4096
 
@@ -44,6 +53,12 @@ def hosts_of(machine: Machine) -> dict[str, dict[str, Any]]:
     """Give the tables of all hosts, with all their defaults."""
     described = tomllib.loads(machine.to_toml())
     return described.get("host") or {machine.hosts[0]: described["machine"]}
+
+
+def network_of(machine: Machine) -> dict[str, Any]:
+    """Give the table of the network; empty without one."""
+    network: dict[str, Any] = tomllib.loads(machine.to_toml()).get("network", {})
+    return network
 
 
 def mount_of(host: Mapping[str, Any], path: str) -> tuple[str, dict[str, Any]] | None:

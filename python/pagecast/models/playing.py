@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 
 from pagecast.api import PETRI, Scenario
-from pagecast.models.ext3 import Asked, play_ext3
-from pagecast.models.machine import hosts_of, quantity
+from pagecast.models.asked import Asked
+from pagecast.models.ext3 import play_ext3
+from pagecast.models.machine import hosts_of, network_of, quantity
 from pagecast.models.programs import programs_of
+from pagecast.models.pvfs import is_striped, play_pvfs
 from pagecast.models.refusal import Refusal
 from pagecast.models.tables import NetTables
 from pagecast.models.values import Values
@@ -62,7 +64,10 @@ def play(
     programs = programs_of(scenario, refusal)
     hosts = hosts_of(scenario.machine)
     asked = Asked(values=Values(values), seed=seed, each_operation=each_operation, progress=progress)
-    played = play_ext3(programs, hosts, refusal, asked)
+    if is_striped(programs, hosts):
+        played = play_pvfs(programs, hosts, network_of(scenario.machine), refusal, asked)
+    else:
+        played = play_ext3(programs, hosts, refusal, asked)
     memory = {name: int(quantity(host["memory"], "size")) for name, host in hosts.items()}
     tables = NetTables(
         core=programs.result,

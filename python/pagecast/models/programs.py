@@ -182,7 +182,7 @@ def _operations(
         if len(taken) > 1 or (calls and calls[0][0] != int(table["offset_bytes"][row])):
             if calls in drawn:
                 refusal.add(
-                    f"{process} has several operations with the same `pattern`, which the nets would begin anew; "
+                    f"{process} has several operations of one `pattern`, which the nets would begin anew; "
                     "make them one"
                 )
             drawn.add(calls)
