@@ -46,7 +46,7 @@ def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, as
     ScenarioError
         The nets cannot play it.
     """
-    asked.values.check({**ext3_read().values, **ext3_write().values})
+    asked.values.check(ext3_read(), ext3_write())
     own = {name: operations for name, operations in programs.operations.items() if operations}
     if len(own) > 1:
         refusal.add(

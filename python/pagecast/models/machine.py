@@ -45,6 +45,9 @@ JOURNAL_BLOCKS: Final = (
 
 MOST_JOURNAL_BLOCKS: Final = 262_144
 
+KEPT: Final = {"raid": " but for its rate", "rotation": " but for its average positioning"}
+"""What the nets take over of a table."""
+
 MODES: Final = {"ordered": "ordered", "writeback": "writeback", "journal": "data"}
 """The net's word for a mount option ``data=``."""
 
@@ -97,7 +100,7 @@ def read_values(host: Mapping[str, Any], disk: Mapping[str, Any]) -> dict[str, i
         "random_prefetch_pages": RANDOM_PREFETCH_PAGES,
         "fread_ns": _ns(cost, "call"),
         "look_up_ns": _ns(cost, "page_lookup"),
-        "disk_position_ns": _ns(disk, "latency") + _ns(disk, "seek"),
+        "disk_position_ns": _ns(disk, "latency") + _position_ns(disk),
         "disk_page_ns": round(1e9 * PAGE_BYTES / (quantity(disk, "read") * _disks(disk))),
     }
 
@@ -132,7 +135,7 @@ def write_values(
         "begin_ns": _ns(mount, "page_insert") if "page_insert" in mount else _ns(cost, "page_insert"),
         "commit_write_ns": 0,
         "queue_requests": int(disk.get("nr_requests", 128)),
-        "disk_position_ns": _ns(disk, "write_latency" if "write_latency" in disk else "latency"),
+        "disk_position_ns": _ns(disk, "write_latency") or _ns(disk, "latency") + _position_ns(disk),
         "disk_page_ns": round(1e9 * PAGE_BYTES / (quantity(disk, "write") * _disks(disk))),
     }
 
@@ -162,7 +165,7 @@ def left_out(
         yield "memory.cost.page_insert of reads"
     for key in ("rotation", "raid", "service", "service_read", "service_write", "iops", "san", "iocost"):
         if disk.get(key) not in (None, 0, "0 ns"):
-            yield f"{key} of the disk" if key != "raid" else "raid of the disk, but for its rate"
+            yield f"{key} of the disk{KEPT.get(key, '')}"
 
 
 def _copies(host: Mapping[str, Any], way: str) -> dict[str, int]:
@@ -198,6 +201,14 @@ def _disks(disk: Mapping[str, Any]) -> int:
         case level if level in less:
             return disks - less[level]
     return 1
+
+
+def _position_ns(disk: Mapping[str, Any]) -> int:
+    """Give the seek of a disk, or of one that turns the average one and half a turn."""
+    if "rotation" not in disk:
+        return _ns(disk, "seek")
+    rotation = disk["rotation"]
+    return _ns(rotation, "average_seek") + round(0.5e9 * 60 / float(rotation["rpm"]))
 
 
 def _ns(table: Mapping[str, Any], key: str) -> int:

@@ -97,7 +97,7 @@ def play_pvfs(
     ScenarioError
         The nets cannot play it.
     """
-    asked.values.check({**pvfs_read(1, 1).values, **pvfs_write(1, 1).values})
+    asked.values.check(pvfs_read(1, 1), pvfs_write(1, 1))
     own = [_program(name, operations, refusal) for name, operations in programs.operations.items()]
     rounds = list(_rounds([each for each in own if each is not None], refusal))
     cluster = cluster_of([each for one in rounds for each in (p.moves for p in one)], hosts, network, refusal)
@@ -106,7 +106,7 @@ def play_pvfs(
     is_cached = _is_cached(programs, cluster, rounds, refusal)
     refusal.check()
     played = Played(left_out=_left_out(cluster, rounds))
-    state = _State({server: programs.cached.get(server, 0) for server in cluster.servers}, {})
+    state = _State({server: programs.cached.get(server, 0) for server in cluster.servers}, {}, {})
     state.tell(played, 0, cluster)
     for done, one in enumerate(rounds):
         if asked.progress is not None:
@@ -119,18 +119,17 @@ def play_pvfs(
 
 @dataclass(slots=True)
 class _State:
-    """Cached bytes by server, and bytes of files."""
+    """Cached and dirty bytes by server, and bytes of files."""
 
     cached: dict[str, int]
+    dirty: dict[str, int]
     files: dict[str, int]
 
-    def tell(
-        self, played: Played, time_ns: int, cluster: Cluster, dirty: Mapping[str, int] | None = None
-    ) -> None:
+    def tell(self, played: Played, time_ns: int, cluster: Cluster) -> None:
         """Note the levels of the servers; the nets give clients no page cache."""
         for server in cluster.servers:
             cached = min(self.cached[server], cluster.memory_bytes)
-            played.levels.append(Level(time_ns, server, cached, (dirty or {}).get(server, 0)))
+            played.levels.append(Level(time_ns, server, cached, self.dirty.get(server, 0)))
 
 
 def _program(name: str, operations: Sequence[Operation], refusal: Refusal) -> _Program | None:
@@ -271,7 +270,9 @@ def _play(
         for number, server in enumerate(cluster.servers):
             state.cached[server] += sum(_share(move.size_bytes, number, cluster) for move in moves)
     state.files.update({move.path: move.size_bytes for move in moves})
-    state.tell(played, played.end_ns, cluster, _dirty(run, cluster) if kind == "write" else None)
+    if kind == "write":
+        state.dirty = _dirty(run, cluster)
+    state.tell(played, played.end_ns, cluster)
 
 
 def _times(net: Net, kind: str, values: Mapping[str, Any], seed: int) -> tuple[Run, list[int]]:
