@@ -89,16 +89,20 @@ show(0);
 """
 
 
-def page(title: str, picture: str, stepper: Stepper, most: int, until: float | None) -> tuple[str, Run]:
+def page(
+    title: str, picture: str, steppers: tuple[Stepper, Stepper], most: int, until: float | None
+) -> tuple[str, Run]:
     """Run a net, and make a page of its first occurrences.
+
+    One run logs all occurrences, and the other one stops after each for its marking.
 
     Parameters
     ----------
     title : str
     picture : str
         The net as SVG.
-    stepper : Stepper
-        In the initial marking.
+    steppers : tuple of Stepper
+        Two of one seed, in the initial marking.
     most : int
         So many occurrences.
     until : float or None
@@ -109,22 +113,17 @@ def page(title: str, picture: str, stepper: Stepper, most: int, until: float | N
     tuple of str and Run
         The page, and the net after these occurrences.
     """
-    run = stepper.now()
-    before = run.marking
-    steps: list[dict[str, Any]] = [_step("", {}, run.time, before)]
-    for number in range(1, most + 1):
-        run = stepper.run(steps=number, until=until, log=number)
-        if run.steps < number:
-            break
-        occurred = run.occurrences
-        after = run.marking
+    logging, stopping = steppers
+    start = stopping.now()
+    before = start.marking
+    steps: list[dict[str, Any]] = [_step("", {}, start.time, before)]
+    run = logging.run(steps=most, until=until, log=most)
+    columns = [run.occurrences[name] for name in ("transition", "binding", "time")]
+    for number, occurred in enumerate(zip(*columns, strict=True), 1):
+        after = stopping.run(steps=number, until=until).marking
         changed = {place: text for place, text in after.items() if before[place] != text}
-        steps.append(
-            _step(occurred["transition"][-1], occurred["binding"][-1], occurred["time"][-1], changed)
-        )
+        steps.append(_step(*occurred, changed))
         before = after
-        if run.ended != "steps":
-            break
     # `</` would end the script.
     data = json.dumps(steps, ensure_ascii=False).replace("</", "<\\/")
     parts = {

@@ -290,7 +290,8 @@ class Net:
         PetriNetError, SimulationError
             As for `run`.
         """
-        page, run = animation.page(self.name, self.draw(), self.stepper(seed=seed), steps, until)
+        steppers = self.stepper(seed=seed), self.stepper(seed=seed)
+        page, run = animation.page(self.name, self.draw(), steppers, steps, until)
         write_file(path, page.encode(), replace=True)
         return run
 

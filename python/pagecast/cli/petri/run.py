@@ -11,6 +11,7 @@ import click
 from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.petri import common
+from pagecast.errors import OutputError
 from pagecast.petri import Replications, Run
 from pagecast.report.document import Table
 from pagecast.result import Columns
@@ -46,6 +47,7 @@ _ENDINGS = {
     metavar="OUT",
     help="Write the first occurrences (--steps, or 200) as a page that a browser plays.",
 )
+@click.option("--force", is_flag=True, help="Replace OUT.")
 @click.option(
     "--replications",
     type=click.IntRange(1),
@@ -61,6 +63,7 @@ def command(
     steps: int | None,
     log: int,
     html: Path | None,
+    force: bool,
     replications: int | None,
     as_json: bool,
 ) -> None:
@@ -77,10 +80,18 @@ def command(
       pagecast petri run net.cpn --until 100000 --replications 30
       pagecast petri run net.cpn --steps 50 --html run.html
     """
+    if html is not None:
+        if replications is not None:
+            raise click.UsageError("--html shows one run; leave --replications out")
+        if html.exists() and not force:
+            raise OutputError(f"{shown(html)}: is there already; choose another name or add --force")
     of = common.loaded(net, values)
     if html is not None:
         run = of.animate(html, steps=_ANIMATED if steps is None else steps, seed=seed, until=until)
-        click.echo(f"{shown(html)} has {counted(range(run.steps), 'occurrence')}; open it in a browser.")
+        if as_json:
+            click.echo(json.dumps(_as_dict(net, seed, run), ensure_ascii=False))
+        told = f"{shown(html)} has {counted(range(run.steps), 'occurrence')}; open it in a browser."
+        click.echo(told, err=as_json)
         return
     stepper = of.stepper(seed=seed)
     if steps is None and until is None and not stepper.is_timed:
