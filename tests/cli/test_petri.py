@@ -115,3 +115,53 @@ def test_an_endless_loop_is_stopped_and_named(tmp_path):
         Exception, match="page `Page`, transition `Turn`, at time 0: 1000 occurrences without any"
     ):
         net.run(steps_at_one_time=1000)
+
+
+def test_a_page_is_replaced_with_force_alone(folder):
+    page = folder / "run.html"
+    assert called(folder, "run", "net.cpn", "--html", "run.html")[0] == 0
+    page.write_text("mine")
+    code, _, err = called(folder, "run", "net.cpn", "--html", "run.html")
+    assert code != 0
+    assert "run.html: is there already; choose another name or add --force" in err
+    assert page.read_text() == "mine"
+    assert called(folder, "run", "net.cpn", "--html", "run.html", "--force")[0] == 0
+    assert "mine" not in page.read_text()
+
+
+def test_a_page_and_json_of_one_run(folder):
+    code, out, err = called(folder, "run", "net.cpn", "--html", "both.html", "--json")
+    assert (code, json.loads(out)["steps"]) == (0, 3)
+    assert "both.html has 3 occurrences" in err
+
+
+def test_a_page_shows_one_run(folder):
+    code, _, err = called(folder, "run", "net.cpn", "--html", "many.html", "--replications", "2")
+    assert code == 2
+    assert "--html shows one run; leave --replications out" in err
+    assert not (folder / "many.html").exists()
+
+
+def test_monitors_of_the_command(folder):
+    stop = "breakpoint: Up; fun pred (bindelem) = IntInf.toInt (time ()) >= 0"
+    code, out, _ = called(folder, "run", "net.cpn", "--monitor", "count: Up", "--monitor", stop, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["ended"] == "monitor breakpoint of Up"
+    assert (found["monitors"]["monitor"][0], found["monitors"]["count"][0]) == ("count of Up", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("counts: Up", "is no KIND:NODE; kinds are marking size"),
+        ("count", "is no KIND:NODE"),
+        ("count: Down", "the net has no transition `Down`"),
+        ("count: Counter", "the net has no transition `Counter`"),
+        ("data: Up; fun observe (b) = 1", "is none of fun pred, obs, init and stop"),
+    ],
+)
+def test_a_monitor_that_cannot_be(folder, text, message):
+    code, _, err = called(folder, "run", "net.cpn", "--monitor", text)
+    assert code != 0
+    assert message in err

@@ -119,10 +119,10 @@ def page(
     steps: list[dict[str, Any]] = [_step("", {}, start.time, before)]
     run = logging.run(steps=most, until=until, log=most)
     columns = [run.occurrences[name] for name in ("transition", "binding", "time")]
-    for number, occurred in enumerate(zip(*columns, strict=True), 1):
+    for number, (transition, binding, time) in enumerate(zip(*columns, strict=True), 1):
         after = stopping.run(steps=number, until=until).marking
         changed = {place: text for place, text in after.items() if before[place] != text}
-        steps.append(_step(*occurred, changed))
+        steps.append(_step(transition, binding, time, changed))
         before = after
     # `</` would end the script.
     data = json.dumps(steps, ensure_ascii=False).replace("</", "<\\/")

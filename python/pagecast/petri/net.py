@@ -9,7 +9,7 @@ from pagecast._core import PetriNet
 from pagecast.arguments import shown, written
 from pagecast.errors import ArgumentError, PetriNetError
 from pagecast.export import write_file
-from pagecast.petri import animation, drawing, pnml
+from pagecast.petri import animation, drawing, monitors, pnml
 from pagecast.petri.build import Drawing, Node
 from pagecast.petri.replications import Replications, replicated
 from pagecast.petri.run import Run, Stepper
@@ -21,7 +21,7 @@ __all__ = ["Net", "load"]
 class Net:
     """A coloured Petri net.
 
-    Inscriptions are CPN ML, as in CPN Tools. A net that was loaded takes no more nodes.
+    Inscriptions are CPN ML, as in CPN Tools. A net that was loaded takes monitors, but no more nodes.
 
     Parameters
     ----------
@@ -198,7 +198,33 @@ class Net:
             Declarations of these functions in CPN ML, with the arguments of CPN Tools.
         """
         functions = {"pred": pred, "obs": obs, "init": init, "stop": stop}
-        self._grows().watch(name, kind, nodes, functions)
+        if self._drawing is not None:
+            self._grows().watch(name, kind, nodes, functions)
+            return
+        watched = Drawing()
+        watched.watch(name, kind, nodes, functions)
+        text = monitors.with_monitor(self._made().write(), watched.monitors[0])
+        self._ll_net = PetriNet.read(self.name, text.encode())
+
+    def node(self, name: str, kind: str | None = None) -> Node:
+        """Give a node by its name, as `monitor` takes it.
+
+        Parameters
+        ----------
+        name : str
+            ``Page'Node``, or the name alone where one node has it.
+        kind : {"place", "transition"}, optional
+
+        Returns
+        -------
+        Node
+
+        Raises
+        ------
+        ArgumentError
+            There is no such node, or more than one.
+        """
+        return monitors.node_of(self.pages(), name, kind)
 
     @property
     def values(self) -> dict[str, str]:

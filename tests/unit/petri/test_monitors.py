@@ -4,6 +4,7 @@ import pytest
 
 from pagecast.errors import ArgumentError, PetriNetError
 from pagecast.petri import Net, Node, load
+from pagecast.petri.nets import path_of
 from pagecast.petri.replications import _student
 
 
@@ -102,3 +103,63 @@ def test_mistakes_name_the_monitor():
     net.monitor("m", "marking size")
     with pytest.raises(PetriNetError, match="queue: monitor `m`: it watches one place, and not 0"):
         net.check()
+
+
+def loaded(tmp_path):
+    """The net of the queue from a file, without its monitors."""
+    net = queue()
+    net._drawing.monitors.clear()
+    net.save(tmp_path / "queue.cpn")
+    return load(tmp_path / "queue.cpn")
+
+
+def test_a_net_that_was_loaded_takes_monitors_of_every_kind(tmp_path):
+    net = loaded(tmp_path)
+    net.monitor("waiting", "marking size", net.node("Waiting"))
+    net.monitor("served", "count", net.node("Page'Serve", "transition"))
+    functions = {"pred": "fun pred (bindelem) = true", "obs": "fun obs (bindelem) = time ()"}
+    net.monitor("arrivals", "data", net.node("Arrive"), **functions)
+    built, found = queue().run(seed=3, until=1000), net.run(seed=3, until=1000)
+    for column in ("monitor", "kind", "count", "sum", "max"):
+        expected = built.monitors[column]
+        assert found.monitors[column][:2] == expected[:2]
+        assert column == "count" or found.monitors[column][2] == expected[2]
+
+
+def test_a_breakpoint_ends_a_net_that_was_loaded(tmp_path):
+    net = loaded(tmp_path)
+    net.monitor("late", "breakpoint", net.node("Serve"), pred="fun pred (bindelem) = time () > 100 & <")
+    with pytest.raises(PetriNetError, match="monitor"):
+        net.run(until=10_000)
+    net = loaded(tmp_path)
+    net.monitor("late", "breakpoint", net.node("Serve"), pred="fun pred (bindelem) = time () > 100")
+    run = net.run(until=10_000)
+    assert run.ended == "monitor late"
+    assert 100 < run.time < 200
+
+
+def test_a_net_with_a_monitor_more_can_be_written(tmp_path):
+    net = loaded(tmp_path)
+    net.monitor("served", "count", net.node("Serve"))
+    net.save(tmp_path / "again.cpn")
+    assert load(tmp_path / "again.cpn").run(until=100).monitors["monitor"] == ["served"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("Sevre", None, "the net has no node `Sevre`"),
+        ("Serve", "place", "the net has no place `Serve`"),
+        ("Other'Serve", None, "the net has no node `Other'Serve`"),
+    ],
+)
+def test_a_node_that_is_not_there(tmp_path, name, kind, message):
+    with pytest.raises(ArgumentError, match=message):
+        loaded(tmp_path).node(name, kind)
+
+
+def test_a_name_of_several_nodes_needs_its_page():
+    net = load(path_of("ext3-read"))
+    with pytest.raises(ArgumentError, match="several nodes `Begin`.*name the page"):
+        net.node("Begin")
+    assert net.node("fread'Begin") == Node("fread", "Begin", "transition")

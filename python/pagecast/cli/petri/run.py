@@ -11,6 +11,7 @@ import click
 from pagecast.arguments import counted, shown
 from pagecast.cli import options
 from pagecast.cli.petri import common
+from pagecast.cli.petri.watching import watch
 from pagecast.errors import OutputError
 from pagecast.petri import Replications, Run
 from pagecast.report.document import Table
@@ -54,6 +55,15 @@ _ENDINGS = {
     metavar="N",
     help="Run so many times, with the next seeds; show means of the monitors with their 95 % intervals.",
 )
+@click.option(
+    "--monitor",
+    "monitors",
+    multiple=True,
+    type=options.Text(),
+    metavar="KIND:NODE",
+    help="Watch a node: marking size, list length, empty or not empty of a place, count or enabled of a "
+    "transition; data, timed data, write in file and breakpoint have functions behind it, each after `;`.",
+)
 @options.as_json
 def command(
     net: Path,
@@ -65,6 +75,7 @@ def command(
     html: Path | None,
     force: bool,
     replications: int | None,
+    monitors: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Run NET.cpn, and show occurrences, monitors and the marking at the end.
@@ -79,6 +90,8 @@ def command(
       pagecast petri run net.cpn --log 20 --json | jq .occurrences
       pagecast petri run net.cpn --until 100000 --replications 30
       pagecast petri run net.cpn --steps 50 --html run.html
+      pagecast petri run ext3-read --monitor "count: Disk'Position"
+      pagecast petri run net.cpn --monitor "breakpoint: Page'Serve; fun pred (b) = time () > 99"
     """
     if html is not None:
         if replications is not None:
@@ -86,6 +99,8 @@ def command(
         if html.exists() and not force:
             raise OutputError(f"{shown(html)}: is there already; choose another name or add --force")
     of = common.loaded(net, values)
+    for text in monitors:
+        watch(of, text)
     if html is not None:
         run = of.animate(html, steps=_ANIMATED if steps is None else steps, seed=seed, until=until)
         if as_json:
