@@ -7,26 +7,25 @@ Parts follow from runs of the same net with less in it. `device_read` and `devic
 disks without a time, `server` what is saved further by servers without one; the rest is `network`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
+from pagecast.api import Scenario
 from pagecast.models.asked import Asked
-from pagecast.models.machine import PAGE_BYTES, left_out, mount_of
+from pagecast.models.machine import PAGE_BYTES, hosts_of, left_out, mount_of, network_of
 from pagecast.models.played import Level, Played, PlayedFile, PlayedOperation
-from pagecast.models.programs import PAUSES, Operation, Programs
+from pagecast.models.programs import Operation, Programs, programs_of
 from pagecast.models.pvfs_machine import Cluster, cluster_of
+from pagecast.models.pvfs_rounds import Program, is_cached_at_start, rounds_of
 from pagecast.models.refusal import Refusal
+from pagecast.models.values import Values
 from pagecast.petri.net import Net
 from pagecast.petri.nets.pvfs_read import pvfs_read
 from pagecast.petri.nets.pvfs_write import pvfs_write
 from pagecast.petri.run import Run
 
-__all__ = ["is_striped", "play_pvfs"]
-
-AT_ONCE: Final = ("open", "close", "exit")
-"""Operations that take no time in the nets."""
+__all__ = ["client_times_ns", "is_striped", "play_pvfs"]
 
 NO_DISK: Final = {"disk_position_ns": 0, "disk_page_ns": 0}
 NO_SERVER: Final = NO_DISK | {
@@ -42,22 +41,6 @@ NO_SERVER: Final = NO_DISK | {
 """Values of the nets for servers that take no time."""
 
 BUILDERS: Final = {"read": pvfs_read, "write": pvfs_write}
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """The program of a client: operations at once, and one that moves a file."""
-
-    operations: tuple[Operation, ...]
-    moves: Operation
-
-    @property
-    def begins_ns(self) -> int:
-        return self.operations[0].begins_ns
-
-    @property
-    def ends_ns(self) -> int:
-        return self.operations[-1].ends_ns
 
 
 def is_striped(programs: Programs, hosts: Mapping[str, Any]) -> bool:
@@ -98,12 +81,9 @@ def play_pvfs(
         The nets cannot play it.
     """
     asked.values.check(pvfs_read(1, 1), pvfs_write(1, 1))
-    own = [_program(name, operations, refusal) for name, operations in programs.operations.items()]
-    rounds = list(_rounds([each for each in own if each is not None], refusal))
-    cluster = cluster_of([each for one in rounds for each in (p.moves for p in one)], hosts, network, refusal)
-    for one in rounds:
-        _check_alike(one, refusal)
-    is_cached = _is_cached(programs, cluster, rounds, refusal)
+    rounds = rounds_of(programs, refusal)
+    cluster = cluster_of([program.moves for one in rounds for program in one], hosts, network, refusal)
+    is_cached = is_cached_at_start(programs, cluster, rounds, refusal)
     refusal.check()
     played = Played(left_out=_left_out(cluster, rounds))
     state = _State({server: programs.cached.get(server, 0) for server in cluster.servers}, {}, {})
@@ -132,96 +112,13 @@ class _State:
             played.levels.append(Level(time_ns, server, cached, self.dirty.get(server, 0)))
 
 
-def _program(name: str, operations: Sequence[Operation], refusal: Refusal) -> _Program | None:
-    """Give the program of a client, if it has a read or a write."""
-    moves = [each for each in operations if each.kind in BUILDERS]
-    for each in operations:
-        if each.kind not in (*BUILDERS, *AT_ONCE) and not (each.kind in PAUSES and each.pause_ns == 0):
-            refusal.add(
-                f"`{each.kind}` of {name} is in no net of PVFS; they have one read or write of a file"
-            )
-    if len(moves) != 1:
-        if operations:
-            refusal.add(f"{name} has {len(moves)} reads and writes; a client of the nets has one of a file")
-        return None
-    return _Program(tuple(operations), moves[0])
-
-
-def _rounds(programs: Sequence[_Program], refusal: Refusal) -> Iterator[list[_Program]]:
-    """Give the programs that run together; those of the next round begin when all of these have ended."""
-    one: list[_Program] = []
-    for program in sorted(programs, key=lambda each: each.begins_ns):
-        if one and program.begins_ns >= max(each.ends_ns for each in one):
-            yield one
-            one = []
-        if one and program.begins_ns != one[0].begins_ns:
-            refusal.add(
-                f"{program.moves.process} begins while others are under way; those of the nets begin together"
-            )
-        one.append(program)
-    if one:
-        yield one
-
-
-def _check_alike(programs: Sequence[_Program], refusal: Refusal) -> None:
-    """Refuse clients that differ."""
-    moves = [program.moves for program in programs]
-    first = moves[0]
-    if len({each.host for each in moves}) < len(moves):
-        refusal.add("a host has several processes at once; a client of the nets has one")
-    if len({each.path for each in moves}) < len(moves):
-        refusal.add("several clients use one file; each client of the nets has a file of its own")
-    if any(
-        (each.kind, each.size_bytes, each.calls) != (first.kind, first.size_bytes, first.calls)
-        for each in moves
-    ):
-        refusal.add(
-            "clients differ in what they do; those of the nets read, or write, files of one size alike"
-        )
-    at = 0
-    for offset, size in first.calls:
-        if offset != at or size != first.calls[0][1]:
-            refusal.add(
-                f"`{first.kind}` of {first.process} is not made of equal calls one behind the other from "
-                "the start of the file; make its size a multiple of `call`"
-            )
-            break
-        at += size
-
-
-def _is_cached(
-    programs: Programs, cluster: Cluster, rounds: Sequence[Sequence[_Program]], refusal: Refusal
-) -> bool:
-    """Tell whether the servers have all of the files at time 0, or nothing."""
-    cached = sum(programs.cached.get(server, 0) for server in cluster.servers)
-    if any(programs.dirty.values()):
-        refusal.add("a file is dirty at time 0; the nets begin with clean pages: leave `dirty` out")
-    read = (
-        sum(each.moves.size_bytes for each in rounds[0])
-        if rounds and rounds[0][0].moves.kind == "read"
-        else 0
-    )
-    if read and cached not in (0, read):
-        refusal.add("a part of the files is cached at time 0; cache all of them, or nothing")
-    written = [each for one in rounds[:-1] for each in one if each.moves.kind == "write"]
-    if sum(each.moves.size_bytes for each in written) > len(cluster.servers) * cluster.memory_bytes:
-        refusal.add("more is written than fits into the memory of the servers, and read again")
-    for before, after in pairwise(rounds):
-        wrote = {each.moves.path for each in before}
-        if after[0].moves.kind == "read" and not {each.moves.path for each in after} <= wrote:
-            refusal.add(
-                "files are read that the round before did not use; the nets do not know what is cached"
-            )
-    return bool(read and cached == read)
-
-
-def _left_out(cluster: Cluster, rounds: Sequence[Sequence[_Program]]) -> tuple[str, ...]:
+def _left_out(cluster: Cluster, rounds: Sequence[Sequence[Program]]) -> tuple[str, ...]:
     writes = any(each.moves.kind == "write" for one in rounds for each in one)
     return tuple(left_out(cluster.server, cluster.disk, cluster.mount, writes=writes))
 
 
 def _play(
-    programs: Sequence[_Program],
+    programs: Sequence[Program],
     cluster: Cluster,
     is_cached: bool,
     asked: Asked,
@@ -230,14 +127,7 @@ def _play(
 ) -> None:
     """Play a round: with all times, without those of disks, and without those of servers."""
     moves = [program.moves for program in programs]
-    kind, calls = moves[0].kind, moves[0].calls
-    net = BUILDERS[kind](len(moves), len(cluster.servers))
-    values = {**cluster.values(kind), "file_bytes": moves[0].size_bytes, "block_bytes": calls[0][1]}
-    if kind == "read":
-        values["is_cached"] = is_cached
-    values = {
-        name: value for name, value in asked.values.over(values, net.values).items() if name in net.values
-    }
+    net, kind, values = _net(moves, cluster, is_cached, asked.values)
     run, whole = _times(net, kind, values, asked.seed)
     _, without_disk = _times(net, kind, {**values, **_known(NO_DISK, net)}, asked.seed)
     _, without_server = _times(net, kind, {**values, **_known(NO_SERVER, net)}, asked.seed)
@@ -273,6 +163,51 @@ def _play(
     if kind == "write":
         state.dirty = _dirty(run, cluster)
     state.tell(played, played.end_ns, cluster)
+
+
+def client_times_ns(scenario: Scenario, values: Mapping[str, str], *, seed: int = 0) -> list[int]:
+    """Give how long each client takes in the first round of a scenario, without parts: a third of the time.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    values : mapping of str to str
+        Values of the nets, which come before those of the machine.
+    seed : int
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ScenarioError
+        The nets cannot play it.
+    """
+    refusal, given = Refusal(scenario.origin), Values(values)
+    programs = programs_of(scenario, refusal)
+    hosts, network = hosts_of(scenario.machine), network_of(scenario.machine)
+    rounds = rounds_of(programs, refusal)[:1]
+    moves = [program.moves for one in rounds for program in one]
+    cluster = cluster_of(moves, hosts, network, refusal)
+    is_cached = is_cached_at_start(programs, cluster, rounds, refusal)
+    refusal.check()
+    net, kind, of_net = _net(moves, cluster, is_cached, given)
+    return _times(net, kind, of_net, seed)[1]
+
+
+def _net(
+    moves: Sequence[Operation], cluster: Cluster, is_cached: bool, given: Values
+) -> tuple[Net, str, dict[str, Any]]:
+    """Give the net of a round, its kind and its values."""
+    kind, calls = moves[0].kind, moves[0].calls
+    net = BUILDERS[kind](len(moves), len(cluster.servers))
+    values = {**cluster.values(kind), "file_bytes": moves[0].size_bytes, "block_bytes": calls[0][1]}
+    known = net.values
+    if kind == "read":
+        values["is_cached"] = is_cached
+    of_net = {name: value for name, value in given.over(values, known).items() if name in known}
+    return net, kind, of_net
 
 
 def _times(net: Net, kind: str, values: Mapping[str, Any], seed: int) -> tuple[Run, list[int]]:

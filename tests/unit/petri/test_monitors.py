@@ -160,6 +160,6 @@ def test_a_node_that_is_not_there(tmp_path, name, kind, message):
 
 def test_a_name_of_several_nodes_needs_its_page():
     net = load(path_of("ext3-read"))
-    with pytest.raises(ArgumentError, match="several nodes `Begin`.*name the page"):
+    with pytest.raises(ArgumentError, match=r"several nodes `Begin`.*name the page"):
         net.node("Begin")
     assert net.node("fread'Begin") == Node("fread", "Begin", "transition")
