@@ -205,7 +205,7 @@ def test_reads_drop_where_files_exceed_the_memory_of_the_servers():
 
 
 def test_the_outcome_is_printed_reported_and_json(tmp_path):
-    outcome = pvfs.run(command="a test", simulate=simulated)
+    outcome = pvfs.run(command="a test", models=["kernel"], simulate=simulated)
     console = Console(file=io.StringIO(), width=160)
     outcome.print_to(console)
     text = console.file.getvalue()
@@ -230,7 +230,7 @@ def test_the_outcome_is_printed_reported_and_json(tmp_path):
 
 
 def test_an_experiment_alone_has_its_own_claims():
-    outcome = pvfs.run(experiments=["memory"], simulate=simulated)
+    outcome = pvfs.run(experiments=["memory"], models=["kernel"], simulate=simulated)
     assert [shape.figures for shape in outcome.shapes] == ["17", "18"]
     assert list(outcome.forecasts) == ["memory"]
 

@@ -7,7 +7,10 @@ __all__ = ["conclusion"]
 
 def conclusion(outcome: PvfsOutcome) -> tuple[str, ...]:
     """Say how many claims hold, and which do not."""
-    held = sum(one.holds for one in outcome.shapes)
-    sentences = [f"{held} of {len(outcome.shapes)} claims on the shape of the figures hold."]
-    sentences += [f"Missed: {one.claim} ({one.found})." for one in outcome.shapes if not one.holds]
+    sentences = []
+    for shapes, by in ((outcome.shapes, ""), (outcome.net_shapes, " under petri")):
+        if shapes:
+            held = sum(one.holds for one in shapes)
+            sentences.append(f"{held} of {len(shapes)} claims on the shape of the figures hold{by}.")
+            sentences += [f"Missed{by}: {one.claim} ({one.found})." for one in shapes if not one.holds]
     return tuple(sentences)

@@ -16,12 +16,14 @@ __all__ = [
     "MEMORY_KIB",
     "MIB",
     "PLAN",
+    "SIZES",
     "TOGETHER_KIB",
     "Curve",
     "Curves",
     "Forecasts",
     "Point",
     "Rates",
+    "Sizes",
     "as_curves",
     "by_clients",
 ]
@@ -84,6 +86,18 @@ class Point:
         text = f"{self.clients} clients, files of {self.file_kib} KiB, blocks of {self.block_kib} KiB"
         return f"{text}, search of {self.search}, draw {self.draw}"
 
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Sizes that the judgement knows: files of `clients` that are short and long, the servers' memory."""
+
+    short_kib: int
+    long_kib: int
+    memory_kib: int
+
+
+SIZES: Final = Sizes(CLIENTS_FILE_KIB, LONG_FILE_KIB, MEMORY_KIB)
+"""Those of `PLAN`."""
 
 Rates: TypeAlias = Mapping[str, Sequence[float]]
 """KiB/s of each client, "read" and "write"."""

@@ -24,6 +24,8 @@ PITFALLS: Final = (
     "Servers are the machine dell-pe1850-raid5 (Table 3); so are clients, which the text does not describe.",
     "The time to pass a request in a linear receive buffer is free: 10 us, and 100 us for comparison.",
     "Each server writes to its array at the rate of whole stripes, so writes do not drop at its memory.",
+    "Petri nets have shorter files, and servers with 1/1024 of their memory; their writes end without an "
+    "fsync, and their reads find all files cached, or none where they exceed the memory.",
 )
 
 

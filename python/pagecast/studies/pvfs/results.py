@@ -1,6 +1,7 @@
 """The tables of the study, for the terminal and the report."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from statistics import mean
 from typing import Final, TypeVar
 
@@ -8,9 +9,7 @@ from pagecast.comparison.shapes import shapes_table
 from pagecast.report.document import Table
 from pagecast.studies.pvfs.outcome import PvfsOutcome
 from pagecast.studies.pvfs.plan import (
-    CLIENTS_FILE_KIB,
     GIB,
-    LONG_FILE_KIB,
     MIB,
     Curve,
     Forecasts,
@@ -28,13 +27,32 @@ def tables(outcome: PvfsOutcome) -> Iterator[Table]:
     """Make the tables of all that was asked for."""
     for experiment, forecasts in outcome.forecasts.items():
         yield from _OF[experiment](forecasts)
-    yield shapes_table(outcome.shapes)
+    for experiment, forecasts in outcome.net_forecasts.items():
+        for table in _OF[experiment](forecasts):
+            yield replace(table, title=f"{table.title}, petri")
+    yield _shapes(outcome)
+
+
+def _shapes(outcome: PvfsOutcome) -> Table:
+    """Make the table of claims: beside the verdict of the engine that of the nets, where they are judged."""
+    if not outcome.shapes or not outcome.net_shapes:
+        return shapes_table(outcome.shapes or outcome.net_shapes)
+    table = shapes_table(outcome.shapes)
+    by_claim = {one.claim: one for one in outcome.net_shapes}
+    judged = [by_claim.get(one.claim) for one in outcome.shapes]
+    beside = [("", "") if one is None else (one.found, "yes" if one.holds else "no") for one in judged]
+    return replace(
+        table,
+        columns=(*table.columns, "petri", "holds"),
+        rows=[(*(row or ()), *more) for row, more in zip(table.rows, beside, strict=True)],
+        text_columns=6,
+    )
 
 
 def _clients(forecasts: Forecasts) -> Iterator[Table]:
     curves = {
         (str(clients), size(file)): curve
-        for file in (CLIENTS_FILE_KIB, LONG_FILE_KIB)
+        for file in dict.fromkeys(point.file_kib for point in forecasts)
         for clients, curve in by_clients(forecasts, file_kib=file).items()
     }
     what = "each client in KiB/s, by clients, file and block in KiB (means)"
@@ -75,8 +93,9 @@ def _memory(forecasts: Forecasts) -> Iterator[Table]:
     curves = as_curves(
         forecasts, line=lambda point: point.clients, at=lambda point: point.clients * point.file_kib
     )
+    block = size(next(iter(forecasts)).block_kib)
     yield Table(
-        title="Throughput of each client in KiB/s, blocks of 1 MiB, by all files together (means)",
+        title=f"Throughput of each client in KiB/s, blocks of {block}, by all files together (means)",
         columns=("files", *(f"{way}s of {clients}" for clients in curves for way in WAYS)),
         rows=[
             (size(together), *(_rate(curve, together, way) for curve in curves.values() for way in WAYS))

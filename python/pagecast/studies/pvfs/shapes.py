@@ -10,14 +10,14 @@ from typing import Final
 
 from pagecast.comparison.shapes import Shape
 from pagecast.studies.pvfs.plan import (
-    CLIENTS_FILE_KIB,
-    LONG_FILE_KIB,
     MEMORY_KIB,
     MIB,
+    SIZES,
     Curve,
     Curves,
     Forecasts,
     Rates,
+    Sizes,
     as_curves,
     by_clients,
 )
@@ -58,11 +58,11 @@ AXES: Final[Mapping[str, tuple[str, int, int]]] = {"66": ("write", 6, 80_000), "
 """Figures with a known axis: what they show, of how many clients, and its end in KB/s."""
 
 
-def judge(found: Mapping[str, Forecasts]) -> tuple[Shape, ...]:
+def judge(found: Mapping[str, Forecasts], sizes: Sizes = SIZES) -> tuple[Shape, ...]:
     """Judge the forecasts of the experiments that were asked for."""
     shapes: list[Shape] = []
     if points := found.get("clients"):
-        short, long = (by_clients(points, file_kib=file) for file in (CLIENTS_FILE_KIB, LONG_FILE_KIB))
+        short, long = (by_clients(points, file_kib=file) for file in (sizes.short_kib, sizes.long_kib))
         shapes += [*judge_clients(short), *judge_long(short, long)]
     if points := found.get("buffer"):
         lines = as_curves(points, line=lambda p: (p.clients, p.search), at=lambda p: p.block_kib)
@@ -73,7 +73,7 @@ def judge(found: Mapping[str, Forecasts]) -> tuple[Shape, ...]:
         shapes += judge_files(as_curves(points, line=lambda p: p.file_kib, at=lambda p: p.block_kib))
     if points := found.get("memory"):
         together = as_curves(points, line=lambda p: p.clients, at=lambda p: p.clients * p.file_kib)
-        shapes += judge_memory(together)
+        shapes += judge_memory(together, sizes.memory_kib)
     return tuple(shapes)
 
 
@@ -104,7 +104,7 @@ def judge_clients(curves: Curves) -> Iterator[Shape]:
 
 
 def judge_long(short: Curves, long: Curves) -> Iterator[Shape]:
-    """Judge the files of 512 MiB, beside those of 64 MiB: curves over blocks by the number of clients."""
+    """Judge long files beside short ones, 512 and 64 MiB: curves over blocks by the number of clients."""
     for figure, (way, clients, axis) in AXES.items():
         fastest = max(_fastest(curves[clients], way) for curves in (short, long))
         yield Shape(
@@ -120,7 +120,7 @@ def judge_long(short: Curves, long: Curves) -> Iterator[Shape]:
             for block in curve
         )
         yield Shape(
-            f"{way}s of files of 64 and 512 MiB have the same level, within 20 %, for any number of clients",
+            f"{way}s of short and long files have the same level, within 20 %, for any number of clients",
             "17" if way == "read" else "18",
             f"{100 * apart:.1f} % apart at most, {clients} clients",
             apart <= BARS,
@@ -236,12 +236,12 @@ def judge_files(curves: Curves) -> Iterator[Shape]:
     )
 
 
-def judge_memory(curves: Curves) -> Iterator[Shape]:
+def judge_memory(curves: Curves, memory_kib: int = MEMORY_KIB) -> Iterator[Shape]:
     """Judge throughput over the size of all files together, by the number of clients."""
     clients = max(curves)
     curve = curves[clients]
     for way, figure in zip(WAYS, ("17", "18"), strict=True):
-        half, twice = (_mean(curve, together, way) for together in (MEMORY_KIB // 2, 2 * MEMORY_KIB))
+        half, twice = (_mean(curve, together, way) for together in (memory_kib // 2, 2 * memory_kib))
         yield Shape(
             f"{way}s drop at the memory of the servers: {clients} clients get less than 3/4 with files of "
             "twice its size, of what they get with half of it",
