@@ -2,8 +2,10 @@
 
 The core plays the scenario under `kernel` first: that says which operations there are, which of them wait
 for others, and what is cached at time 0. Their calls are those of `Scenario.record`. Its times are not used.
+Left out: the depth of a pattern that a program in Python has, which its calls do not tell.
 """
 
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,11 +114,22 @@ def programs_of(scenario: Scenario, refusal: Refusal) -> Programs:
     for batch in recording.batches():
         for row in _rows(batch):
             recorded[row.process].append(row)
+    if scenario.toml is not None and _has_depth(tomllib.loads(scenario.toml[0].decode())):
+        refusal.add("a `pattern` has a depth; the nets have one call at a time: leave `depth` out")
     synchronous = _opened(recorded, refusal)
     operations = {name: list(_operations(name, result, recorded[name], refusal)) for name in recorded}
     sizes = {path: size for path, size, _ in recording.files if path in scenario.files}
     cached, dirty = (_at_start(result, level) for level in ("cached", "dirty"))
     return Programs(result, operations, sizes, cached, dirty, synchronous)
+
+
+def _has_depth(table: Any) -> bool:
+    """Tell whether a pattern somewhere in a scenario has a depth, which its recorded calls do not tell."""
+    if isinstance(table, dict):
+        pattern = table.get("pattern")
+        is_deep = isinstance(pattern, dict) and pattern.get("depth", 1) != 1
+        return is_deep or any(_has_depth(value) for value in table.values())
+    return isinstance(table, list) and any(_has_depth(value) for value in table)
 
 
 @dataclass(frozen=True, slots=True)

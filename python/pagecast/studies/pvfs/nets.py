@@ -1,9 +1,9 @@
 """The cluster of the study under the shipped Petri nets of PVFS, the column `petri`.
 
-Values of the nets follow from the same machine and network. Files are shorter: those of 64 MiB of eight
-clients take a net 20 to 60 s. Servers of the experiment `memory` have a part of their memory. Reads and writes
-are runs of their own. Writes end without an fsync, which the nets have not. Reads find all files cached, or
-none where they exceed the memory.
+Values of the nets follow from the same machine and network. Files are shorter, as those of 64 MiB of eight
+clients take a net 20 to 60 s. Servers of the experiment `memory` have a part of their memory. Reads and
+writes are runs of their own. Writes end without an fsync, which the nets have not. Reads find all files
+cached, or none where they exceed the memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
