@@ -11,7 +11,7 @@ from rich.console import Console
 
 from pagecast.errors import StudyError
 from pagecast.studies import pvfs
-from pagecast.studies.pvfs import scenarios
+from pagecast.studies.pvfs import nets, scenarios
 from pagecast.studies.pvfs.plan import (
     BLOCKS_KIB,
     CLIENTS,
@@ -263,9 +263,60 @@ def test_what_the_study_does_not_have_is_refused(asked, message):
 
 @pytest.mark.slow
 def test_the_page_has_what_the_study_finds():
-    page = PAGE.read_text()
+    page, outcome = PAGE.read_text(), pvfs.run()
     missing = []
-    for shape in pvfs.run().shapes:
+    for shape in outcome.shapes:
         row = f"| {shape.figures or 'ours'} | {shape.found} | {'yes' if shape.holds else '**no**'} |"
         missing += [] if row in page else [(shape.claim, row)]
+    for shape in outcome.net_shapes:
+        end = f"| {shape.found} | {'yes' if shape.holds else '**no**'} |\n"
+        missing += [] if end in page else [(shape.claim, end)]
     assert not missing
+
+
+# The nets
+
+
+def test_the_nets_are_asked_beside_the_kernel_for_every_experiment_but_starts(monkeypatch):
+    asked = []
+
+    def forecast(experiment, point, *, machine, overrides):
+        asked.append((experiment, point))
+        rates = {way: [1.0] * point.clients for way in WAYS}
+        return rates, SimpleNamespace(machine_hash="0" * 64)
+
+    monkeypatch.setattr(nets, "forecast", forecast)
+    outcome = pvfs.run(simulate=simulated)
+    assert outcome.models == ("kernel", "petri")
+    assert {experiment for experiment, _ in asked} == {*PLAN} - {"starts"}
+    assert len(outcome.net_shapes) == len(outcome.shapes) - 2
+    assert {shape.claim for shape in outcome.net_shapes} < {shape.claim for shape in outcome.shapes}
+    console = Console(file=io.StringIO(), width=200)
+    outcome.print_to(console)
+    text = console.file.getvalue()
+    assert f"of {len(outcome.net_shapes)} claims on the shape of the figures hold under petri" in text
+    assert "by file and block in KiB, petri" in text
+    document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
+    assert len(document["petri_points"]) == sum(point.clients for _, point in asked)
+    alone = pvfs.run(models=["petri"], experiments=["memory"])
+    assert (alone.models, alone.shapes, len(alone.net_shapes)) == (("petri",), (), 2)
+
+
+def test_the_nets_keep_the_statements_on_files_and_clients():
+    def curves(clients, file_kib, blocks):
+        points = [Point(clients, file_kib, block) for block in blocks]
+        return {p.block_kib: nets.forecast("clients", p, machine=MACHINE, overrides=())[0] for p in points}
+
+    by_clients = {n: curves(n, 2048, (8, 256)) for n in (1, 2, 8)}
+    missed = claims(judge_clients(by_clients))
+    assert missed == ["the curves of equal clients coincide,"], "files of 2 MiB are too short for that"
+    files = {file: curves(1, file, (64,)) for file in (64, 2048, 8192)}
+    assert claims(judge_files(files)) == ["files of less than 2 MiB"]
+
+
+def test_files_beyond_the_memory_of_the_servers_are_not_cached():
+    half, twice = (
+        nets.forecast("memory", Point(1, file, 256), machine=MACHINE, overrides=())[0]
+        for file in (nets.SIZES.memory_kib // 2, 2 * nets.SIZES.memory_kib)
+    )
+    assert twice["read"][0] < 0.99 * half["read"][0]
