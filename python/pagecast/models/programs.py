@@ -158,7 +158,7 @@ def _opened(recorded: Mapping[str, Sequence[_Recorded]], refusal: Refusal) -> fr
     found = set()
     for rows in recorded.values():
         for row in rows:
-            flags = set(row.flags.split("|"))
+            flags = set(row.flags.split())
             if flags & {"O_SYNC", "O_DSYNC"}:
                 found.add(row.path)
             if strange := flags & {"O_DIRECT", "RWF_DONTCACHE"}:

@@ -26,5 +26,5 @@ class Refusal:
             reasons = "; ".join(self._reasons)
             raise ScenarioError(
                 f"{self._origin}: the model petri cannot play this: {reasons}. "
-                "docs/concepts/petri-nets.md lists what it plays"
+                "docs/concepts/petri-model.md lists what it plays"
             )

@@ -283,3 +283,14 @@ def test_a_program_in_python():
 
     of = pc.Scenario(pc.load_machine("dell-pe1850"), processes={"app": app})
     assert pc.simulate(of, model="petri").operations["operation"] == ["write", "fsync"]
+
+
+def test_writes_to_a_file_with_o_sync_are_durable_one_by_one():
+    """Each call waits for its data and a commit record, and each of both for a position."""
+    opened = '{ open = "/out", create = true, flags = ["O_SYNC"] }'
+    result = pc.simulate(
+        scenario(f'{opened}, {{ write = "/out", size = "64 KiB", call = "8 KiB" }}'), model="petri"
+    )
+    call_s = 2 * 0.8138e-3 + 3 * 68.84e-6 + 2 * 13.077e-6
+    assert durations(result)[1] == pytest.approx(8 * call_s, rel=0.001)
+    assert result.parts["journal_s"][1] == pytest.approx(8 * (0.8138e-3 + 68.84e-6), rel=0.001)
