@@ -1,4 +1,4 @@
-"""The nets of ext3 on the random load of the dissertation's Tables 5, 6, 9 and 11, as the docs have it."""
+"""The nets of ext3 on the loads of the dissertation's Tables 5 to 12, as the docs have them."""
 
 import pytest
 
@@ -16,3 +16,9 @@ def test_a_row_fixes_a_value(table):
 def test_the_judged_row_is_missed_as_the_docs_say():
     assert rate_kib_per_s(FIGURES[9]) == pytest.approx(147_992, rel=0.001)
     assert rate_kib_per_s(FIGURES[9], journal_pages=1024) == pytest.approx(108_522, rel=0.001)
+
+
+@pytest.mark.parametrize(("table", "rate"), [(7, 648_547), (8, 149_191), (12, 13_529)])
+def test_a_trace_is_a_list_of_calls(table, rate):
+    figure = next(one for one in figures() if one.table == table and one.load == "trace 1")
+    assert rate_kib_per_s(figure) == pytest.approx(rate, rel=0.001)

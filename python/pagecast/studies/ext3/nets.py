@@ -1,6 +1,7 @@
-"""The random load under the shipped Petri nets of ext3: values of a net instead of keys of a machine.
+"""The loads under the Petri nets of ext3: values of a net instead of keys of a machine.
 
-The same rows fix values as fix keys of the machine. Values that no row fixes are the defaults of the net.
+The same rows fix values as fix keys of the machine. Values that no row fixes are the defaults of the net. The
+random load is that of the shipped nets; traces are lists of calls.
 """
 
 from collections.abc import Mapping
@@ -8,17 +9,23 @@ from typing import Final
 
 from pagecast.petri import load
 from pagecast.petri.nets import path_of
-from pagecast.studies.ext3.loads import BLOCK_KIB, FILE_KIB, REQUESTS
-from pagecast.studies.ext3.published import Figure
+from pagecast.petri.nets.calls import Call
+from pagecast.petri.nets.ext3_read import ext3_read
+from pagecast.petri.nets.ext3_write import ext3_write
+from pagecast.studies.ext3.loads import BLOCK_KIB, FILE_KIB, REQUESTS, trace
+from pagecast.studies.ext3.published import RANDOM, Figure
+from pagecast.studies.ext3.scenarios import load_bytes
 
 __all__ = ["FIXES", "MODEL", "rate_kib_per_s"]
 
 MODEL: Final = "petri"
 """The name of the column."""
 
+PAGE_KIB: Final = 4
+
 LOAD: Final = {
-    "file_pages": FILE_KIB // 4,
-    "block_pages": BLOCK_KIB // 4,
+    "file_pages": FILE_KIB // PAGE_KIB,
+    "block_pages": BLOCK_KIB // PAGE_KIB,
     "requests": REQUESTS,
     "is_random": True,
 }
@@ -30,7 +37,7 @@ CACHE: Final = {"disk_position_ns": 0, "disk_page_ns": 12_800}
 """The disk's cache of 8 MiB takes 4 KiB at the 320 MB/s of Ultra320 SCSI, at no position."""
 
 VALUES: Final[Mapping[int, Mapping[str, object]]] = {
-    5: {"copy_l2_ns": 5587, "cached_pages": FILE_KIB // 4},
+    5: {"copy_l2_ns": 5587, "cached_pages": FILE_KIB // PAGE_KIB},
     6: {**WRITES, **CACHE},
     9: {**WRITES, **CACHE, "journal_mode": "data"},
     11: {**WRITES, "is_synchronous": True, "disk_position_ns": 625_275},
@@ -45,8 +52,27 @@ FIXES: Final[Mapping[int, str]] = {
 """The value that the row of a table fixes."""
 
 
+OF_TRACES: Final[Mapping[int, int]] = {7: 5, 8: 6, 10: 9, 12: 11}
+"""The table of the random load whose values a table of traces has."""
+
+
 def rate_kib_per_s(figure: Figure, **values: object) -> float:
-    """Give the throughput of a row of the random load; `values` are put in the place of its own."""
-    net = load(path_of(f"ext3-{figure.operation}")).with_values(**LOAD, **VALUES[figure.table], **values)
+    """Give the throughput of a row; `values` are put in the place of its own."""
+    of_table = VALUES[OF_TRACES.get(figure.table, figure.table)]
+    if figure.load == RANDOM:
+        net = load(path_of(f"ext3-{figure.operation}")).with_values(**LOAD, **of_table, **values)
+    else:
+        build = ext3_read if figure.operation == "read" else ext3_write
+        calls = _calls(figure)
+        net = build(calls).with_values(file_pages=FILE_KIB // PAGE_KIB, **of_table, **values)
     finished_ns: int = net.run().tokens("Finished")["time"][0]
-    return REQUESTS * BLOCK_KIB * 1e9 / finished_ns
+    return load_bytes(figure) / 1024 * 1e9 / finished_ns
+
+
+def _calls(figure: Figure) -> list[Call]:
+    """Give the requests of a trace, with an fsync at the end of writes."""
+    page_bytes = 1024 * PAGE_KIB
+    requests = trace(int(figure.load.removeprefix("trace ")))
+    firsts = [(one.offset_bytes // page_bytes, one.size_bytes // page_bytes) for one in requests]
+    calls = [Call(first, first + pages) for first, pages in firsts]
+    return calls if figure.operation == "read" else [*calls, Call(0, 0)]

@@ -41,7 +41,7 @@ def _forecast(asked: Asked) -> Ext3Outcome:
 def _tables(asked: Asked, machine: str, hashes: dict[tuple[str, str], str]) -> Iterator[Reported]:
     """Forecast the rows of the tables that were asked for: of the random load, or of traces.
 
-    Petri nets have the random load alone: their values are their own, and no key of a machine is one of them.
+    Petri nets have values of their own: no key of a machine is one of them.
     """
     wanted = {"tables": True, "traces": False}
     for experiment in (name for name in wanted if name in asked.experiments):
@@ -49,9 +49,7 @@ def _tables(asked: Asked, machine: str, hashes: dict[tuple[str, str], str]) -> I
             for model in asked.models:
                 asked.tell(figure.table / 24, f"{figure.case}, {model}")
                 if model == nets.MODEL:
-                    # The nets have no list of requests.
-                    if figure.load == RANDOM:
-                        yield Reported(figure, model, nets.rate_kib_per_s(figure))
+                    yield Reported(figure, model, nets.rate_kib_per_s(figure))
                     continue
                 case = scenarios.load_case(figure)
                 result = asked.simulate(case, model=model, machine=machine, overrides=asked.overrides)
