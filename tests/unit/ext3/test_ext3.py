@@ -87,7 +87,7 @@ def test_the_outcome_is_printed_reported_and_json(tmp_path):
     assert (tmp_path / "report.html").read_text().count("<svg") == 1
     document = json.loads(json.dumps(outcome.to_json(), allow_nan=False))
     assert len(document["rows"]) == 16
-    assert len(document["tables"]) == 40
+    assert len(document["tables"]) == 48
     assert {row["role"] for row in document["rows"]} == {"judged", "calibration"}
 
 
