@@ -197,6 +197,11 @@ class Result:
         return ()
 
     @property
+    def draws(self) -> str:
+        """What the model itself draws by the seed, beside uneven disks; not saved."""
+        return ""
+
+    @property
     def model(self) -> str:
         """The model that was asked; "measured" for a real run."""
         return self._core.model

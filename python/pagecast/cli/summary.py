@@ -70,7 +70,7 @@ def print_summary(
     if lines := [line for result in results for line in (*stragglers(result), *happenings(result))]:
         print_plain("\n".join(lines) + "\n", console)
     if not results[0].is_measured:
-        print_plain(_seed(scenario, results[0].seed), console)
+        print_plain(_seed(scenario, results), console)
 
 
 def _operations_that_fit(scenario: Scenario, results: Sequence[Result], *, every: bool) -> Operations:
@@ -82,7 +82,7 @@ def _operations_that_fit(scenario: Scenario, results: Sequence[Result], *, every
     return operations
 
 
-def _seed(scenario: Scenario, seed: int) -> str:
+def _seed(scenario: Scenario, results: Sequence[Result]) -> str:
     """Say whether another seed would change anything."""
     machine = tomllib.loads(scenario.machine.to_toml())
     hosts = machine.get("host", {"": machine.get("machine", {})})
@@ -98,6 +98,8 @@ def _seed(scenario: Scenario, seed: int) -> str:
         for name, disk in described.get("disk", {}).items()
         if disk.keys() & {"service_read", "service_write"}
     ]
+    uneven += dict.fromkeys(result.draws for result in results if result.draws)
+    seed = results[0].seed
     if not uneven:
         return f"Seed {seed}; no disk is uneven: other seeds give the same."
     return f"Seed {seed}; {', '.join(uneven)}: other seeds differ."

@@ -59,10 +59,11 @@ class PlayedFile:
 
 @dataclass(slots=True)
 class Played:
-    """All that the nets have found, and what they leave out of the machine."""
+    """All that the nets have found, what they leave out of the machine, and what they draw by the seed."""
 
     operations: list[PlayedOperation] = field(default_factory=list)
     levels: list[Level] = field(default_factory=list)
     files: list[PlayedFile] = field(default_factory=list)
     end_ns: int = 0
     left_out: tuple[str, ...] = ()
+    draws: str = ""

@@ -22,12 +22,17 @@ class NetResult(Result):
 
     def __init__(self, tables: NetTables) -> None:
         super().__init__(tables)
-        self._left_out = tables.played.left_out
+        self._played = tables.played
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """Keys of the machine that the nets have no place for."""
-        return self._left_out
+        return self._played.left_out
+
+    @property
+    def draws(self) -> str:
+        """What the nets draw by the seed."""
+        return self._played.draws
 
 
 def play(

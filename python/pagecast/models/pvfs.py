@@ -7,8 +7,9 @@ Parts follow from runs of the same net with less in it. `device_read` and `devic
 disks without a time, `server` what is saved further by servers without one; the rest is `network`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pagecast.api import Scenario
@@ -86,30 +87,50 @@ def play_pvfs(
     is_cached = is_cached_at_start(programs, cluster, rounds, refusal)
     refusal.check()
     played = Played(left_out=_left_out(cluster, rounds))
-    state = _State({server: programs.cached.get(server, 0) for server in cluster.servers}, {}, {})
+    state = _State({server: programs.cached.get(server, 0) for server in cluster.servers})
     state.tell(played, 0, cluster)
     for done, one in enumerate(rounds):
         if asked.progress is not None:
             asked.progress(done / len(rounds), played.end_ns / 1e9)
         _play(one, cluster, is_cached if done == 0 else True, asked, played, state)
-    for path, size_bytes in state.files.items():
-        played.files.append(PlayedFile(played.end_ns, "", -1, path, cluster.clients[0], size_bytes, 0, 0, 0))
+    played.files.extend(state.rows(played.end_ns, cluster))
+    played.draws = "petri draws which of two packets goes first"
     return played
 
 
 @dataclass(slots=True)
 class _State:
-    """Cached and dirty bytes by server, and bytes of files."""
+    """Cached and dirty bytes by server, and the operations that used files last, by path."""
 
     cached: dict[str, int]
-    dirty: dict[str, int]
-    files: dict[str, int]
+    dirty: dict[str, int] = field(default_factory=dict)
+    files: dict[str, Operation] = field(default_factory=dict)
+
+    def use(self, moves: Sequence[Operation], cluster: Cluster) -> None:
+        """Note that files are cached."""
+        self.files.update({move.path: move for move in moves})
+        for number, server in enumerate(cluster.servers):
+            shares = sum(_share(move.size_bytes, number, cluster) for move in self.files.values())
+            self.cached[server] = min(shares, cluster.memory_bytes)
 
     def tell(self, played: Played, time_ns: int, cluster: Cluster) -> None:
-        """Note the levels of the servers; the nets give clients no page cache."""
+        """Note the levels of all hosts; the nets give clients no page cache."""
+        for client in cluster.clients:
+            played.levels.append(Level(time_ns, client, 0, 0))
         for server in cluster.servers:
-            cached = min(self.cached[server], cluster.memory_bytes)
-            played.levels.append(Level(time_ns, server, cached, self.dirty.get(server, 0)))
+            played.levels.append(Level(time_ns, server, self.cached[server], self.dirty.get(server, 0)))
+
+    def rows(self, time_ns: int, cluster: Cluster) -> Iterator[PlayedFile]:
+        """Give the files of clients, and their datafiles on servers, all of which are alike."""
+        for path, move in self.files.items():
+            yield PlayedFile(time_ns, "", -1, path, move.host, move.size_bytes, 0, 0, 0)
+        for number, server in enumerate(cluster.servers):
+            for path, move in self.files.items():
+                size = _share(move.size_bytes, number, cluster)
+                cached = min(size, self.cached[server] // len(self.files))
+                dirty = min(size, self.dirty.get(server, 0) // len(self.files))
+                datafile = f"/.striped/{PurePosixPath(path).name}.{number}"
+                yield PlayedFile(time_ns, "", -1, datafile, server, size, cached, dirty, 0)
 
 
 def _left_out(cluster: Cluster, rounds: Sequence[Sequence[Program]]) -> tuple[str, ...]:
@@ -156,10 +177,7 @@ def _play(
             )
             now_ns = end_ns
     played.end_ns = begin_ns + max(whole)
-    if kind == "write" or not is_cached:
-        for number, server in enumerate(cluster.servers):
-            state.cached[server] += sum(_share(move.size_bytes, number, cluster) for move in moves)
-    state.files.update({move.path: move.size_bytes for move in moves})
+    state.use(moves, cluster)
     if kind == "write":
         state.dirty = _dirty(run, cluster)
     state.tell(played, played.end_ns, cluster)
