@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.api import Scenario
+from pagecast.arguments import named
 from pagecast.models.asked import Asked
 from pagecast.models.ext3_nets import Done, PhaseRun, run_reads, run_writes
 from pagecast.models.ext3_phases import DROP, Phase, phases_of
 from pagecast.models.machine import PAGE_BYTES, left_out, mount_of, read_values, write_values
 from pagecast.models.played import Level, Played, PlayedFile, PlayedOperation
-from pagecast.models.programs import Programs
+from pagecast.models.programs import Programs, check_clean
 from pagecast.models.refusal import Refusal
 from pagecast.petri.nets.ext3_read import ext3_read
 from pagecast.petri.nets.ext3_write import ext3_write
@@ -25,11 +27,14 @@ from pagecast.petri.nets.ext3_write import ext3_write
 __all__ = ["play_ext3"]
 
 
-def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, asked: Asked) -> Played:
+def play_ext3(
+    scenario: Scenario, programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, asked: Asked
+) -> Played:
     """Play a scenario of one process on one host.
 
     Parameters
     ----------
+    scenario : Scenario
     programs : Programs
     hosts : mapping
         Tables of the machine.
@@ -50,7 +55,7 @@ def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, as
     own = {name: operations for name, operations in programs.operations.items() if operations}
     if len(own) > 1:
         refusal.add(
-            f"there are {len(own)} processes with operations ({', '.join(own)}); a net of ext3 has one"
+            f"there are {len(own)} processes with operations ({named([*own], 5)}); a net of ext3 has one"
         )
     operations = next(iter(own.values()), ())
     phases = list(phases_of(operations, refusal))
@@ -60,7 +65,7 @@ def play_ext3(programs: Programs, hosts: Mapping[str, Any], refusal: Refusal, as
     paths = dict.fromkeys(phase.path for phase in phases if phase.path)
     mounts = {path: _mount(hosts[host], path, refusal) for path in paths}
     files = _files_at_start(programs, host, refusal)
-    refusal.check()
+    check_clean(scenario, programs, refusal)
     player = _Player(programs, host, hosts[host], files, mounts, refusal, asked)
     player.begin(operations[0].begins_ns if operations else 0)
     for done, phase in enumerate(phases):
@@ -99,8 +104,6 @@ def _files_at_start(programs: Programs, host: str, refusal: Refusal) -> dict[str
     """Give the files before time 0. The cache of a host is known as a whole, so only some cases are clear."""
     files = {path: _new_file(size) for path, size in programs.sizes.items()}
     cached_bytes = programs.cached.get(host, 0)
-    if programs.dirty.get(host, 0):
-        refusal.add("a file is dirty at time 0; the nets begin with clean pages: leave `dirty` out")
     if len(files) > 1 and cached_bytes not in (0, sum(programs.sizes.values())):
         refusal.add("of several files a part is cached at time 0; cache all of each of them, or nothing")
     for file in files.values():

@@ -17,6 +17,9 @@ DROP: Final = "drop_caches"
 AT_ONCE: Final = ("open", "close", "signal", "exit")
 """Operations that take no time in a net."""
 
+MOVES: Final = ("read", "write")
+"""Operations that take no time if they move nothing."""
+
 KINDS: Final = {"read": "read", "write": "write", DROP: DROP} | dict.fromkeys(SYNCS, "write")
 
 
@@ -87,7 +90,7 @@ def phases_of(operations: Iterable[Operation], refusal: Refusal) -> Iterator[Pha
     pauses: list[Operation] = []
     for operation in operations:
         kind = KINDS.get(operation.kind)
-        if operation.kind in (*PAUSES, *AT_ONCE):
+        if operation.kind in (*PAUSES, *AT_ONCE) or (operation.kind in MOVES and not operation.calls):
             pauses.append(operation)
             continue
         if kind is None:

@@ -66,13 +66,13 @@ def play(
     """
     started = perf_counter()
     refusal = Refusal(scenario.origin)
-    programs = programs_of(scenario, refusal)
+    programs = programs_of(scenario, refusal, seed=seed)
     hosts = hosts_of(scenario.machine)
     asked = Asked(values=Values(values), seed=seed, each_operation=each_operation, progress=progress)
     if is_striped(programs, hosts):
-        played = play_pvfs(programs, hosts, network_of(scenario.machine), refusal, asked)
+        played = play_pvfs(scenario, programs, hosts, network_of(scenario.machine), refusal, asked)
     else:
-        played = play_ext3(programs, hosts, refusal, asked)
+        played = play_ext3(scenario, programs, hosts, refusal, asked)
     memory = {name: int(quantity(host["memory"], "size")) for name, host in hosts.items()}
     tables = NetTables(
         core=programs.result,

@@ -1,7 +1,8 @@
 """The programs of a scenario as lists of calls, as the nets play them.
 
-The core plays the scenario under `kernel` first: that says which operations there are, which of them wait
-for others, and what is cached at time 0. Their calls are those of `Scenario.record`. Its times are not used.
+The core plays the scenario under `endless-cache` first, which is quick: that says which operations there are,
+which of them wait for others, and what is cached at time 0. Their calls are those of `Scenario.record`. Its
+times are not used. What is dirty at time 0 only `kernel` tells; it is asked when nothing else is refused.
 Left out: the depth of a pattern that a program in Python has, which its calls do not tell.
 """
 
@@ -16,10 +17,13 @@ from pagecast.kinds import NO_IO
 from pagecast.models.refusal import Refusal
 from pagecast.result import Result
 
-__all__ = ["Operation", "Programs", "programs_of"]
+__all__ = ["PAUSES", "Operation", "Programs", "check_clean", "programs_of"]
 
-MOST_CALLS: Final = 1_000_000
-"""More calls would take a net minutes."""
+MOST_OPERATIONS: Final = 100_000
+"""With more a net would take minutes. A loop until a time has no end in a recording."""
+
+SETTLE: Final = "kernel"
+"""The model that knows what is dirty at time 0."""
 
 PAUSES: Final = ("compute", "sleep")
 
@@ -74,7 +78,7 @@ class Programs:
         By process.
     sizes : mapping of str to int
         Bytes of the files that exist before time 0.
-    cached, dirty : mapping of str to int
+    cached : mapping of str to int
         Bytes at time 0, by host.
     synchronous : frozenset of str
         Files that are opened with O_SYNC or O_DSYNC.
@@ -84,16 +88,17 @@ class Programs:
     operations: Mapping[str, Sequence[Operation]]
     sizes: Mapping[str, int]
     cached: Mapping[str, int]
-    dirty: Mapping[str, int]
     synchronous: frozenset[str]
 
 
-def programs_of(scenario: Scenario, refusal: Refusal) -> Programs:
+def programs_of(scenario: Scenario, refusal: Refusal, *, seed: int = 0) -> Programs:
     """Give the programs of a scenario.
 
     Parameters
     ----------
     scenario : Scenario
+    seed : int
+        Of times that are drawn.
     refusal : Refusal
         Takes what no net plays.
 
@@ -106,10 +111,13 @@ def programs_of(scenario: Scenario, refusal: Refusal) -> Programs:
     SimulationError
         The workload cannot go on.
     """
-    result = simulate(scenario, model="kernel", record="all")
-    recording = scenario.record(MOST_CALLS)
-    if len(recording) >= MOST_CALLS:
-        refusal.add(f"the programs have {MOST_CALLS:,} calls or more; make them shorter")
+    recording = scenario.record(MOST_OPERATIONS)
+    if len(recording) >= MOST_OPERATIONS:
+        refusal.add(
+            f"the programs have {MOST_OPERATIONS:,} operations or more, or go on until a time; shorten them"
+        )
+        refusal.check()
+    result = simulate(scenario, model="endless-cache", seed=seed, record="all")
     recorded: dict[str, list[_Recorded]] = defaultdict(list)
     for batch in recording.batches():
         for row in _rows(batch):
@@ -117,10 +125,35 @@ def programs_of(scenario: Scenario, refusal: Refusal) -> Programs:
     if scenario.toml is not None and _has_depth(tomllib.loads(scenario.toml[0].decode())):
         refusal.add("a `pattern` has a depth; the nets have one call at a time: leave `depth` out")
     synchronous = _opened(recorded, refusal)
-    operations = {name: list(_operations(name, result, recorded[name], refusal)) for name in recorded}
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for number, name in enumerate(result.operations["process"]):
+        rows_of[name].append(number)
+    operations = {
+        name: list(_operations(name, result, rows_of[name], rows, refusal)) for name, rows in recorded.items()
+    }
     sizes = {path: size for path, size, _ in recording.files if path in scenario.files}
-    cached, dirty = (_at_start(result, level) for level in ("cached", "dirty"))
-    return Programs(result, operations, sizes, cached, dirty, synchronous)
+    return Programs(result, operations, sizes, _at_start(result, "cached"), synchronous)
+
+
+def check_clean(scenario: Scenario, programs: Programs, refusal: Refusal) -> None:
+    """Refuse files that are dirty at time 0, if nothing else was refused.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    programs : Programs
+    refusal : Refusal
+
+    Raises
+    ------
+    ScenarioError
+        There is a reason.
+    """
+    refusal.check()
+    may_be_dirty = bool(programs.sizes) and any(programs.cached.values())
+    if may_be_dirty and any(_at_start(simulate(scenario, model=SETTLE), "dirty").values()):
+        refusal.add("a file is dirty at time 0; the nets begin with clean pages: leave `dirty` out")
+    refusal.check()
 
 
 def _has_depth(table: Any) -> bool:
@@ -136,7 +169,7 @@ def _has_depth(table: Any) -> bool:
 class _Recorded:
     process: str
     kind: str
-    offset_bytes: int
+    offset_bytes: int | None
     size_bytes: int | None
     call_bytes: int | None
     path: str
@@ -150,7 +183,7 @@ def _rows(batch: Mapping[str, list[Any]]) -> Iterator[_Recorded]:
     for at in range(len(batch["op"])):
         process, op, offset, size, call, path, flags = (batch[name][at] for name in columns)
         is_odd = any(batch[name][at] is not None for name in odd)
-        yield _Recorded(process, op, offset or 0, size, call, path or "", flags or "", is_odd)
+        yield _Recorded(process, op, offset, size, call, path or "", flags or "", is_odd)
 
 
 def _opened(recorded: Mapping[str, Sequence[_Recorded]], refusal: Refusal) -> frozenset[str]:
@@ -167,16 +200,14 @@ def _opened(recorded: Mapping[str, Sequence[_Recorded]], refusal: Refusal) -> fr
 
 
 def _operations(
-    process: str, result: Result, rows: Sequence[_Recorded], refusal: Refusal
+    process: str, result: Result, own: Sequence[int], rows: Sequence[_Recorded], refusal: Refusal
 ) -> Iterator[Operation]:
     """Put the operations of a process and their recorded calls together."""
     table = result.operations
     drawn: set[tuple[tuple[int, int], ...]] = set()
-    own = sorted(
-        (int(table["index"][row]), row) for row, name in enumerate(table["process"]) if name == process
-    )
+    appended = {row.path for row in rows if "O_APPEND" in row.flags.split()}
     at = 0
-    for index, row in own:
+    for row in sorted(own, key=lambda row: int(table["index"][row])):
         kind, size = table["operation"][row], int(table["bytes"][row])
         start = at
         moved = 0
@@ -191,8 +222,9 @@ def _operations(
             refusal.add(
                 f"`{kind}` of {process} is asynchronous, or has a time; leave `depth`, `by`, `at` out"
             )
-        calls = tuple(call for each in taken for call in _calls(each, size)) if size else ()
-        if len(taken) > 1 or (calls and calls[0][0] != int(table["offset_bytes"][row])):
+        offset, is_end = int(table["offset_bytes"][row]), table["path"][row] in appended
+        calls = tuple(call for each in taken for call in _calls(each, offset, size, is_end)) if size else ()
+        if len(taken) > 1 or (calls and calls[0][0] != offset):
             if calls in drawn:
                 refusal.add(
                     f"{process} has several operations of one `pattern`, which the nets would begin anew; "
@@ -206,8 +238,8 @@ def _operations(
             table["host"][row],
             kind,
             table["path"][row],
-            index,
-            int(table["offset_bytes"][row]),
+            int(table["index"][row]),
+            offset,
             size,
             calls,
             len(taken) > 1,
@@ -221,11 +253,13 @@ def _size(row: _Recorded, whole: int) -> int:
     return whole if row.size_bytes is None else row.size_bytes
 
 
-def _calls(row: _Recorded, whole: int) -> Iterator[tuple[int, int]]:
+def _calls(row: _Recorded, offset: int, whole: int, is_end: bool) -> Iterator[tuple[int, int]]:
+    """Give offset and size of each call; one at the end of the file begins where the core says."""
     size = _size(row, whole)
+    start = offset if is_end or row.offset_bytes is None else row.offset_bytes
     step = row.call_bytes or size
     for begin in range(0, size, step):
-        yield row.offset_bytes + begin, min(step, size - begin)
+        yield start + begin, min(step, size - begin)
 
 
 def _at_start(result: Result, level: str) -> dict[str, int]:

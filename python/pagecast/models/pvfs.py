@@ -16,7 +16,7 @@ from pagecast.api import Scenario
 from pagecast.models.asked import Asked
 from pagecast.models.machine import PAGE_BYTES, hosts_of, left_out, mount_of, network_of
 from pagecast.models.played import Level, Played, PlayedFile, PlayedOperation
-from pagecast.models.programs import Operation, Programs, programs_of
+from pagecast.models.programs import Operation, Programs, check_clean, programs_of
 from pagecast.models.pvfs_machine import Cluster, cluster_of
 from pagecast.models.pvfs_rounds import Program, is_cached_at_start, rounds_of
 from pagecast.models.refusal import Refusal
@@ -55,6 +55,7 @@ def is_striped(programs: Programs, hosts: Mapping[str, Any]) -> bool:
 
 
 def play_pvfs(
+    scenario: Scenario,
     programs: Programs,
     hosts: Mapping[str, Any],
     network: Mapping[str, Any],
@@ -65,6 +66,7 @@ def play_pvfs(
 
     Parameters
     ----------
+    scenario : Scenario
     programs : Programs
     hosts, network : mapping
         Tables of the machine.
@@ -85,7 +87,7 @@ def play_pvfs(
     rounds = rounds_of(programs, refusal)
     cluster = cluster_of([program.moves for one in rounds for program in one], hosts, network, refusal)
     is_cached = is_cached_at_start(programs, cluster, rounds, refusal)
-    refusal.check()
+    check_clean(scenario, programs, refusal)
     played = Played(left_out=_left_out(cluster, rounds))
     state = _State({server: programs.cached.get(server, 0) for server in cluster.servers})
     state.tell(played, 0, cluster)
@@ -209,7 +211,7 @@ def client_times_ns(scenario: Scenario, values: Mapping[str, str], *, seed: int 
     moves = [program.moves for one in rounds for program in one]
     cluster = cluster_of(moves, hosts, network, refusal)
     is_cached = is_cached_at_start(programs, cluster, rounds, refusal)
-    refusal.check()
+    check_clean(scenario, programs, refusal)
     net, kind, of_net = _net(moves, cluster, is_cached, given)
     return _times(net, kind, of_net, seed)[1]
 
