@@ -481,7 +481,7 @@ def simulate(
     check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
     if model == PETRI:
         raise UnknownModelError(
-            "`petri` answers a whole scenario and no host: simulate, sweep and explain ask it alone"
+            "`petri` answers a whole scenario: only simulate, sweep and explain ask it; choose another here"
         )
     return Result(
         _core.simulate(
