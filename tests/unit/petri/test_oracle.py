@@ -7,6 +7,9 @@ import pytest
 
 from pagecast.petri import load
 from pagecast.petri.nets import path_of
+from pagecast.petri.nets.calls import Call
+from pagecast.petri.nets.ext3_read import ext3_read
+from pagecast.petri.nets.ext3_write import ext3_write
 from pagecast.petri.nets.pvfs_read import pvfs_read
 from pagecast.petri.nets.pvfs_write import pvfs_write
 from tests.unit.petri.corpus import NETS, built
@@ -85,6 +88,12 @@ def test_the_state_space_of_pvfs_is_that_of_the_oracle(build, hosts, values, tmp
 @pytest.mark.parametrize(("name", "values"), SMALL)
 def test_the_state_space_of_a_shipped_net_is_that_of_the_oracle(name, values, tmp_path):
     assert_same_space(load(path_of(name)).with_values(**values), tmp_path)
+
+
+@pytest.mark.parametrize("build", [ext3_read, ext3_write])
+def test_the_state_space_of_listed_calls_is_that_of_the_oracle(build, tmp_path):
+    calls = [Call(1, 3), Call(0, 1, before_ns=1000)] + ([Call(0, 0)] if build is ext3_write else [])
+    assert_same_space(build(calls).with_values(file_pages=3), tmp_path)
 
 
 def assert_same_space(net, tmp_path):
