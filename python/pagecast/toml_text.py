@@ -1,9 +1,10 @@
-"""Writes texts and keys of TOML, which the standard library only reads."""
+"""Writes texts, keys and values of TOML, which the standard library only reads."""
 
 import json
 import re
+from typing import Any
 
-__all__ = ["toml_key", "toml_string"]
+__all__ = ["toml_key", "toml_string", "toml_value"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -17,3 +18,12 @@ def toml_string(text: str) -> str:
 def toml_key(name: str) -> str:
     """Give a part of a key: as it is, or quoted where it has other signs than a bare key may have."""
     return name if _BARE.fullmatch(name) else toml_string(name)
+
+
+def toml_value(value: Any) -> str:
+    """Give a value in one line: text, number, list or table, as `tomllib` reads them."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    return toml_string(value) if isinstance(value, str) else json.dumps(value)

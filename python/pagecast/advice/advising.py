@@ -1,15 +1,11 @@
-"""The entry of advice: reads wants, finds the knobs of a scenario, searches."""
+"""The entry of advice: reads wants, asks for the knobs of a scenario, searches."""
 
 import os
-import re
 import shlex
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from pagecast.advice.knob import Knob
-from pagecast.advice.knobs import Host, host_knobs
-from pagecast.advice.programs import process_knobs
+from pagecast.advice.finding import find_hosts, find_knobs, largest_processes, used_disks
 from pagecast.advice.search import Advice, measures_of, search
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import check_progress, check_whole, texts
@@ -27,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["advise", "advise_source"]
 
 _MODEL = "kernel"
-_MOST_PROCESSES = 6
-"""Of so many processes, those that move most, makespans are costs and settings are tried."""
 
 
 def advise(
@@ -108,58 +102,15 @@ def advise_source(
     for each, value in zip(wants, evaluate([each.measure for each in wants], result), strict=True):
         if value is None:
             raise MeasureError(f"`{each.measure.text}` has no value here; want something else")
-    knobs = [knob for knob in _knobs(loaded, source, result) if knob.settings]
+    hosts = find_hosts(loaded, used_disks(result))
+    knobs = find_knobs(hosts, source.text, source.overrides, largest_processes(result))
     return search(
-        task, wants, knobs, baseline=baseline, budget=budget, seed=seed, workers=workers, progress=progress
+        task, wants, [*knobs], baseline=baseline, budget=budget, seed=seed, workers=workers, progress=progress
     )
 
 
 def _costs(result: "Result") -> Iterator[Measure]:
     """Give what settings may cost: the time of processes, and what a power cut loses."""
-    for process in _largest(result):
+    for process in largest_processes(result):
         yield parse_measure(f"makespan({shlex.quote(process)})")
     yield parse_measure("at_risk")
-
-
-def _largest(result: "Result") -> list[str]:
-    table = result.latency
-    moved: dict[str, int] = {}
-    for process, size in zip(table["process"], table["bytes"].tolist(), strict=True):
-        if process:
-            moved[process] = moved.get(process, 0) + size
-    return sorted(moved, key=lambda process: -moved[process])[:_MOST_PROCESSES]
-
-
-def _knobs(scenario: Scenario, source: Source, result: "Result") -> Iterator[Knob]:
-    described = tomllib.loads(scenario.machine.to_toml())
-    tables: Mapping[str, Any] = described.get("host") or {scenario.hosts[0]: described["machine"]}
-    used = dict.fromkeys(zip(result.devices["host"], result.devices["device"], strict=True))
-    sources = [
-        place
-        for table in tables.values()
-        for mount in table.get("mount", {}).values()
-        for place in (mount.get("nfs"), *mount.get("striped", ()))
-        if place
-    ]
-    hosts = {
-        name: Host(
-            f"host.{name}" if "host" in described else "machine",
-            name if len(tables) > 1 else "",
-            table,
-            [disk for host, disk in used if host == name and disk in table.get("disk", {})],
-            [path for path in table.get("mount", {}) if f"{name}:{path}" in sources],
-        )
-        for name, table in tables.items()
-    }
-    for host in hosts.values():
-        if host.disks or any(
-            "nfs" in mount or "striped" in mount for mount in host.table.get("mount", {}).values()
-        ):
-            yield from host_knobs(host)
-    moving = _largest(result)
-    first = hosts[scenario.hosts[0]]
-    for process in tomllib.loads(source.text.decode()).get("process", ()):
-        form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
-        is_set = any(text.strip().startswith(f"process.{process.get('name')}.") for text in source.overrides)
-        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
-            yield from process_knobs(hosts.get(process.get("host", ""), first), process)

@@ -4,7 +4,6 @@ A process has knobs if it has a program in the scenario; those of workloads in o
 An open with a flag goes before the first use of a file; a program with opens of its own keeps its flags.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from pagecast._core import format_bytes
 from pagecast.advice.knob import DISK, Knob, Line, Setting
 from pagecast.advice.knobs import Host, udev_line
 from pagecast.quantities import parse_quantity
-from pagecast.toml_text import toml_key, toml_string
+from pagecast.toml_text import toml_key, toml_value
 
 __all__ = ["process_knobs"]
 
@@ -42,7 +41,7 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
     name = str(process["name"])
     key = f"process.{toml_key(name)}"
     group = process.get("cgroup", re.sub(r"\W", "-", re.sub(r"\{[^}]*\}", "", name)))
-    joined = () if "cgroup" in process else (f"{key}.cgroup={_toml(group)}",)
+    joined = () if "cgroup" in process else (f"{key}.cgroup={toml_value(group)}",)
     unit = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.service"
 
     def property_of_unit(text: str) -> Line:
@@ -63,7 +62,9 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
                         text,
                         (
                             Setting(
-                                text, (f"{key}.do={_toml(changed)}",), (Line("", f"{name}: {kind} {how}"),)
+                                text,
+                                (f"{key}.do={toml_value(changed)}",),
+                                (Line("", f"{name}: {kind} {how}"),),
                             ),
                         ),
                         effort=2.0,
@@ -124,7 +125,7 @@ def _ionice(host: Host, name: str, key: str, property_of_unit: Any) -> Iterator[
             yield Setting(
                 f"ionice of {name} {value} with {scheduler}",
                 (
-                    f"{key}.ionice={_toml(value)}",
+                    f"{key}.ionice={toml_value(value)}",
                     *(f"{host.key}.disk.{disk}.scheduler={scheduler}" for disk in disks),
                 ),
                 (
@@ -179,12 +180,3 @@ def _paths(program: Sequence[Any], kind: str) -> list[str]:
 
 def _opened(path: str, flag: str, kind: str) -> dict[str, Any]:
     return {"open": path, "flags": [flag]} | ({"create": True} if kind == "write" else {})
-
-
-def _toml(value: Any) -> str:
-    """Write a value of a scenario as inline TOML."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{toml_key(key)} = {_toml(each)}" for key, each in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return toml_string(value) if isinstance(value, str) else json.dumps(value)

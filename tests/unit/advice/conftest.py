@@ -2,7 +2,9 @@
 
 import pytest
 
+import pagecast as pc
 from pagecast.advice import advise
+from pagecast.advice.finding import find_hosts, find_knobs, largest_processes, used_disks
 
 BESIDE = """\
 models = ["kernel"]
@@ -69,3 +71,10 @@ def advice(tmp_path_factory):
     path = tmp_path_factory.mktemp("advice") / "beside.toml"
     path.write_text(BESIDE)
     return advise(path, want=WANTS, budget=120, workers=1)
+
+
+def knobs_of(scenario, text, overrides=()):
+    """Give all knobs of a scenario with what its forecast used."""
+    result = pc.simulate(scenario)
+    hosts = find_hosts(scenario, used_disks(result))
+    return [*find_knobs(hosts, text, overrides, largest_processes(result))]

@@ -9,12 +9,10 @@ import tomllib
 import pytest
 
 import pagecast as pc
-from pagecast.advice import advising
 from pagecast.advice.knob import Line, Setting
 from pagecast.advice.lines import check_command, pastes
 from pagecast.advice.search import Suggestion
-from pagecast.sweeps.source import read_source
-from tests.unit.advice.conftest import BESIDE, SEVERAL
+from tests.unit.advice.conftest import BESIDE, SEVERAL, knobs_of
 
 
 def suggestion(*settings):
@@ -29,7 +27,7 @@ def knobs(tmp_path_factory):
         path = tmp_path_factory.mktemp("knobs") / f"{number}.toml"
         path.write_text(text)
         scenario = pc.Scenario.load(path)
-        found += advising._knobs(scenario, read_source(path), pc.simulate(scenario))
+        found += knobs_of(scenario, path.read_bytes())
     return found
 
 

@@ -5,8 +5,7 @@ import tomllib
 import pytest
 
 import pagecast as pc
-from pagecast.advice import advising
-from pagecast.sweeps.source import read_source
+from tests.unit.advice.conftest import knobs_of as all_knobs
 
 HEAD = """\
 models = ["kernel"]
@@ -22,9 +21,7 @@ def knobs_of(folder, process, *overrides):
     path = folder / "scenario.toml"
     path.write_text(f"{HEAD}[[process]]\n{process}")
     scenario = pc.Scenario.load(path, set=overrides)
-    source = read_source(path, overrides=overrides)
-    found = advising._knobs(scenario, source, pc.simulate(scenario))
-    return {knob.name: knob for knob in found}, path
+    return {knob.name: knob for knob in all_knobs(scenario, path.read_bytes(), overrides)}, path
 
 
 def program_of(knob):

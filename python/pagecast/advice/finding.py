@@ -1,0 +1,116 @@
+"""Finds the knobs of a scenario: those of its hosts, and of the processes that move most."""
+
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pagecast.advice.knob import Knob
+from pagecast.advice.knobs import Host, host_knobs
+from pagecast.advice.programs import process_knobs
+
+if TYPE_CHECKING:
+    from pagecast.api import Scenario
+    from pagecast.result import Result
+
+__all__ = ["find_hosts", "find_knobs", "largest_processes", "used_disks"]
+
+_MOST_PROCESSES = 6
+"""Of so many processes, those that move most, makespans are costs and settings are tried."""
+
+
+def used_disks(result: "Result") -> list[tuple[str, str]]:
+    """Give host and name of each disk that a result used."""
+    table = result.devices
+    return [*dict.fromkeys(zip(table["host"], table["device"], strict=True))]
+
+
+def largest_processes(result: "Result") -> list[str]:
+    """Give the processes that moved most, six at most, the largest first."""
+    table = result.latency
+    moved: dict[str, int] = {}
+    for process, size in zip(table["process"], table["bytes"].tolist(), strict=True):
+        if process:
+            moved[process] = moved.get(process, 0) + size
+    return sorted(moved, key=lambda process: -moved[process])[:_MOST_PROCESSES]
+
+
+def find_hosts(scenario: "Scenario", used: Collection[tuple[str, str]] | None) -> dict[str, Host]:
+    """Describe the hosts of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    used : collection of tuple of str or None
+        As `used_disks` gives them; None for all disks.
+
+    Returns
+    -------
+    dict of str to Host
+        By name, in the order of `Scenario.hosts`.
+    """
+    described = tomllib.loads(scenario.machine.to_toml())
+    tables: Mapping[str, Any] = described.get("host") or {scenario.hosts[0]: described["machine"]}
+    if used is None:
+        used = [(name, disk) for name, table in tables.items() for disk in table.get("disk", {})]
+    sources = [
+        place
+        for table in tables.values()
+        for mount in table.get("mount", {}).values()
+        for place in (mount.get("nfs"), *mount.get("striped", ()))
+        if place
+    ]
+    return {
+        name: Host(
+            f"host.{name}" if "host" in described else "machine",
+            name if len(tables) > 1 else "",
+            table,
+            [disk for host, disk in used if host == name and disk in table.get("disk", {})],
+            [path for path in table.get("mount", {}) if f"{name}:{path}" in sources],
+        )
+        for name, table in ((name, tables[name]) for name in scenario.hosts)
+    }
+
+
+def find_knobs(
+    hosts: Mapping[str, Host],
+    text: bytes,
+    overrides: Sequence[str],
+    moving: Collection[str],
+) -> Iterator[Knob]:
+    """Give the knobs of hosts and processes.
+
+    Parameters
+    ----------
+    hosts : mapping of str to Host
+        As `find_hosts` gives them; the first one is that of processes which name none.
+    text : bytes
+        TOML of the scenario.
+    overrides : sequence of str
+        That were set in it.
+    moving : collection of str
+        Names of the processes that have knobs, as `largest_processes` gives them.
+
+    Yields
+    ------
+    Knob
+        With one setting at least.
+    """
+    for knob in _all_knobs(hosts, text, overrides, moving):
+        if knob.settings:
+            yield knob
+
+
+def _all_knobs(
+    hosts: Mapping[str, Host], text: bytes, overrides: Sequence[str], moving: Collection[str]
+) -> Iterator[Knob]:
+    for host in hosts.values():
+        mounts = host.table.get("mount", {}).values()
+        if host.disks or any("nfs" in mount or "striped" in mount for mount in mounts):
+            yield from host_knobs(host)
+    first = next(iter(hosts.values()))
+    for process in tomllib.loads(text.decode()).get("process", ()):
+        form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
+        is_set = any(each.strip().startswith(f"process.{process.get('name')}.") for each in overrides)
+        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
+            yield from process_knobs(hosts.get(process.get("host", ""), first), process)
