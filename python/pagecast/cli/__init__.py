@@ -20,6 +20,7 @@ COMMANDS = {
     "sweep": "pagecast.cli.sweep",
     "explain": "pagecast.cli.explain",
     "advise": "pagecast.cli.advise",
+    "studio": "pagecast.cli.studio",
     "check": "pagecast.cli.check",
     "formats": "pagecast.cli.formats",
     "convert": "pagecast.cli.convert",
@@ -64,6 +65,7 @@ def cli(**_: Any) -> None:
       pagecast sweep scenario.toml --vary machine.vm.dirty_bytes=64MB..8GB:log:12
       pagecast explain scenario.toml                  what slow operations waited for, and behind whom
       pagecast advise scenario.toml --want 'p99(db fsync) < 20 ms'
+      pagecast studio scenario.toml                   the same with sliders, in a browser
       pagecast compare before after                   two outputs of these commands side by side
       pagecast describe app.strace                    what a recording is like, and the memory it wants
       pagecast grid --machine m.toml                  rates over file and record size, as iozone

@@ -1,0 +1,106 @@
+"""Reads the scenario of a studio, again when it has changed on the disk."""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pagecast.api import Scenario, read_input
+from pagecast.arguments import shown
+from pagecast.errors import ScenarioError
+from pagecast.studio.document import applied
+from pagecast.studio.folder import files_in_folder
+from pagecast.sweep_table import split_sweep_table
+
+__all__ = ["Text", "Watched"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A scenario as it was at one time.
+
+    Attributes
+    ----------
+    revision : str
+        Another one after each change of the scenario or of a file that it names.
+    content : bytes
+        TOML.
+    """
+
+    revision: str
+    content: bytes
+
+
+class Watched:
+    """A scenario's file, which somebody edits meanwhile.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._named: tuple[Path, ...] = ()
+
+    @property
+    def revision(self) -> str:
+        """What tells one state of the files from another; "" while the scenario is not there."""
+        return _revision((self.path, *self._named))
+
+    def read(self) -> Text:
+        """Read the scenario as it is now.
+
+        Raises
+        ------
+        ScenarioError
+            It cannot be read.
+        """
+        content = read_input(self.path)
+        try:
+            self._named = tuple(files_in_folder(tomllib.loads(content.decode()), self.path.parent))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, ScenarioError):
+            self._named = ()  # whoever loads it hears why
+        return Text(self.revision, content)
+
+    def load(self, text: Text, overrides: Sequence[str]) -> Scenario:
+        """Understand a text with values set; it must keep to its folder.
+
+        Raises
+        ------
+        ScenarioError
+            It cannot be understood, or it names a file outside of its folder.
+        """
+        _check_folder(text.content, self.path, overrides)
+        return Scenario.from_toml(
+            text.content, origin=shown(self.path), base_dir=self.path.parent, set=overrides
+        )
+
+
+def _check_folder(content: bytes, path: Path, overrides: Sequence[str]) -> None:
+    """Check what is read before the core reads it; what is not understood here is not given to the core."""
+    rest, _ = split_sweep_table(content, shown(path))
+    try:
+        document = tomllib.loads(rest.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        place = re.search(r" \(at line (\d+), column \d+\)", str(error))
+        where = f"{shown(path)}:{place[1]}" if place else shown(path)
+        what = str(error).replace(place[0], "") if place else str(error)
+        raise ScenarioError(f"{where}: is no TOML: {what[:1].lower()}{what[1:]}") from None
+    files_in_folder(applied(document, overrides), path.parent)
+
+
+def _revision(paths: Iterable[Path]) -> str:
+    found = hashlib.sha256()
+    for place, path in enumerate(paths):
+        try:
+            status = os.stat(path)
+        except OSError:
+            if place == 0:
+                return ""
+            continue
+        found.update(f"{status.st_mtime_ns} {status.st_size} {status.st_ino};".encode())
+    return found.hexdigest()[:16]

@@ -1,0 +1,128 @@
+"""The memory of a host over time as a page draws it: levels, limits, both lists, throttled spans."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pagecast.plot.limits import LIMIT_NAMES, limits_in_reach
+from pagecast.plot.style import BLUE, LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, ORANGE, SKY
+from pagecast.result import is_modelled
+from pagecast.spans import event_spans
+from pagecast.studio.thinning import kept_rows
+
+if TYPE_CHECKING:
+    from pagecast.result import Result
+
+__all__ = ["throttled", "timeline"]
+
+_LEVELS: Final = {
+    "cached": ("cached", LEVEL_COLOURS["cached"], 3.0, ()),
+    "anonymous": ("anonymous", LEVEL_COLOURS["anonymous"], 1.6, (8, 3, 2, 3)),
+    "dirty": ("dirty", LEVEL_COLOURS["dirty"], 2.0, ()),
+    "writeback": ("under write-back", ORANGE, 1.6, (4, 3)),
+}
+"""Name, colour, width and dashes of a level, by its column without ``_bytes``."""
+
+_LISTS: Final = {
+    "active": ("active list", BLUE, 2.0, ()),
+    "inactive": ("inactive list", SKY, 2.0, (6, 3)),
+}
+
+_MOST_PROCESSES: Final = 12
+_MOST_SPANS: Final = 400
+_HAIR: Final = 0.001
+"""Spans with less of the axis between them are one."""
+
+
+def timeline(result: "Result", host: str | None) -> dict[str, Any]:
+    """Give the levels of a host.
+
+    Parameters
+    ----------
+    result : Result
+    host : str or None
+        The first one if it is none of the result.
+
+    Returns
+    -------
+    dict
+        `hosts`, `host`, `end_s`, `is_stepped`, `time_s`, and `memory` and `lists`: series with `name`,
+        `colour`, `width`, `dash` and `values` in bytes. `missing` are the levels that the model has not.
+    """
+    table = result.timeline
+    hosts = [*dict.fromkeys(table["host"])]
+    chosen = host if host in hosts else next(iter(hosts), "")
+    mine = np.array([name == chosen for name in table["host"]], dtype=bool)
+    time_s = table["time_s"][mine]
+
+    def known(levels: dict[str, Any]) -> dict[str, NDArray[np.int64]]:
+        names = (name for name in levels if f"{name}_bytes" in table and is_modelled(result.model, name))
+        return {name: table[f"{name}_bytes"][mine] for name in names}
+
+    levels, lists = known(_LEVELS), known(_LISTS)
+    top = max((float(values.max(initial=0)) for values in levels.values()), default=0.0)
+    limits = limits_in_reach(result, mine, top)
+    rows = kept_rows([*levels.values(), *lists.values(), *limits.values()])
+    if len(time_s) and time_s[-1] < result.end_s:  # the last level holds up to the end
+        time_s, rows = np.append(time_s, result.end_s), np.append(rows, len(time_s))
+
+    def series(name: str, colour: str, width: float, dash: object, values: NDArray[Any]) -> dict[str, Any]:
+        shown = values[np.minimum(rows, len(values) - 1)]
+        return {"name": name, "colour": colour, "width": width, "dash": dash, "values": shown.tolist()}
+
+    return {
+        "hosts": hosts,
+        "host": chosen,
+        "end_s": result.end_s,
+        "is_stepped": not result.changes_evenly,
+        "time_s": np.round(time_s[rows], 6).tolist() if len(time_s) else [],
+        "memory": [
+            *(series(*_LEVELS[name], values) for name, values in levels.items()),
+            *(
+                series(LIMIT_NAMES[name], LIMIT_COLOURS[name], 1.2, _dashes(LIMIT_LINES[name]), values)
+                for name, values in limits.items()
+            ),
+        ],
+        "lists": [series(*_LISTS[name], values) for name, values in lists.items()],
+        "missing": [_LEVELS[name][0] for name in _LEVELS if name not in levels],
+    }
+
+
+def throttled(result: "Result", host: str) -> dict[str, Any]:
+    """Give the time in which each process of a host was throttled.
+
+    Returns
+    -------
+    dict
+        `processes` with `name`, `total_s` and `spans`, those throttled for longest first, and `left_out`, how
+        many have no row.
+    """
+    spans = event_spans(result, "throttling", "host", "process")
+    mine = {process: found for (of, process), found in spans.items() if of == host}
+    total_s = {process: sum(end - begin for begin, end in found) for process, found in mine.items()}
+    longest = sorted(mine, key=lambda process: -total_s[process])
+    return {
+        "processes": [
+            {
+                "name": process,
+                "total_s": total_s[process],
+                "spans": _few(mine[process], _HAIR * result.end_s),
+            }
+            for process in longest[:_MOST_PROCESSES]
+        ],
+        "left_out": max(len(mine) - _MOST_PROCESSES, 0),
+    }
+
+
+def _few(spans: list[tuple[float, float]], least_s: float) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for begin_s, end_s in spans:
+        first_s = joined.pop()[0] if joined and begin_s - joined[-1][1] < least_s else begin_s
+        joined.append((round(first_s, 6), round(end_s, 6)))
+    return joined if len(joined) <= _MOST_SPANS else _few(joined, 2 * least_s)
+
+
+def _dashes(line: object) -> tuple[float, ...]:
+    """Give a line style of matplotlib as lengths in pixels."""
+    return tuple(2 * length for length in line[1]) if isinstance(line, tuple) else ()
