@@ -213,7 +213,11 @@ class Page:
     def resize(self, width: int, height: int) -> None:
         """Make the window so large, in pixels."""
         self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
 
     def prefer(self, scheme: str) -> None:

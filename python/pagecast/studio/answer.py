@@ -55,10 +55,15 @@ def answer(results: "Sequence[Result]", host: str | None) -> dict[str, Any]:
 
 def _makespans(results: "Sequence[Result]") -> dict[str, Any]:
     found = [makespans(result) for result in results]
-    names = [*found[0]]
+    longest = sorted(found[0], key=lambda name: -found[0][name][1])
     return {
         "rows": [
-            {"process": name, "seconds": [of.get(name) for of in found]} for name in names[:_MOST_PROCESSES]
+            {
+                "process": name,
+                "count": found[0][name][0],
+                "seconds": [of[name][1] if name in of else None for of in found],
+            }
+            for name in longest[:_MOST_PROCESSES]
         ],
-        "left_out": max(len(names) - _MOST_PROCESSES, 0),
+        "left_out": max(len(longest) - _MOST_PROCESSES, 0),
     }

@@ -124,7 +124,7 @@ def _of_knob(knob: Knob, hosts: Mapping[str, Host]) -> dict[str, Any]:
         "group": _group_of(knob, host),
         "label": "flags" if flags else _label(knob, host),
         "kind": "choice",
-        "present": _as_typed(_present(host, next(iter(keys))) or "") or "as it is",
+        "present": _as_typed(_present(host, next(iter(keys))) or "") or None,
         "options": [
             {"text": _option(knob, setting.text), "overrides": list(setting.overrides)}
             for setting in knob.settings

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = ["MOST_POINTS", "kept_rows"]
 
-MOST_POINTS: Final = 2_000
+MOST_POINTS: Final = 1_500
 """Of one picture: about two for each of its columns of pixels."""
 
 
@@ -18,6 +18,7 @@ def kept_rows(columns: Sequence[NDArray[Any]], most: int = MOST_POINTS) -> NDArr
     Parameters
     ----------
     columns : sequence of ndarray, shape (n,)
+        Without NaN.
     most : int
         Rows to choose at most; at least 2 for each column, and 2 more.
 
@@ -31,12 +32,12 @@ def kept_rows(columns: Sequence[NDArray[Any]], most: int = MOST_POINTS) -> NDArr
     n = len(columns[0]) if columns else 0
     if n <= most:
         return np.arange(n)
-    stretches = most // 2
+    stretches = most // 3
     while True:
         rows = _extremes(columns, n, max(stretches, 1))
         if len(rows) <= most or stretches <= 1:
             return rows
-        stretches = min(stretches - 1, int(0.98 * stretches * most / len(rows)))
+        stretches = min(stretches - 1, int(0.95 * stretches * most / len(rows)))
 
 
 def _extremes(columns: Sequence[NDArray[Any]], n: int, stretches: int) -> NDArray[np.int64]:
@@ -45,8 +46,7 @@ def _extremes(columns: Sequence[NDArray[Any]], n: int, stretches: int) -> NDArra
     begins = np.arange(0, n, width)
     found = [np.array([0, n - 1])]
     for column in columns:
-        values = np.asarray(column, dtype=float)
-        for of in (np.where(np.isnan(values), np.inf, values), np.where(np.isnan(values), np.inf, -values)):
-            padded = np.pad(of, (0, padding), constant_values=np.inf).reshape(-1, width)
-            found.append(np.minimum(begins + padded.argmin(axis=1), n - 1))
+        # The last row stands for those that are missing in the last stretch.
+        values = np.append(column, np.repeat(column[-1:], padding)).reshape(-1, width)
+        found += [np.minimum(begins + each, n - 1) for each in (values.argmin(axis=1), values.argmax(axis=1))]
     return np.unique(np.concatenate(found))

@@ -4,6 +4,7 @@ import { byId, make } from "./elements.js";
 import { digits, parse, typed } from "./units.js";
 
 const STEPS = 120;
+const isWide = matchMedia("(min-width: 821px)");
 
 /** Gives the values of a slider, ascending: what a step of the keyboard goes through. */
 function valuesOf(control) {
@@ -87,7 +88,7 @@ export class Settings {
         const count = make("span", { class: "count" });
         const details = make("details", { class: "group" }, make("summary", {}, `${name} `, count));
         details.dataset.name = name;
-        details.open = open.get(name) ?? !/^(Process|Mount|Server)/.test(name);
+        details.open = open.get(name) ?? (isWide.matches ? !/^(Process|Mount|Server)/.test(name) : name === controls[0].group);
         details.append(...inside.map((control) => this.#row(control)));
         return details;
       }),
@@ -163,7 +164,7 @@ export class Settings {
     row.show = () => {
       const value = this.changed.get(control.id);
       row.classList.toggle("changed", value !== undefined);
-      was.replaceChildren(...(value === undefined ? [] : [`was ${control.present ?? "not set"} `, undo]));
+      was.replaceChildren(...(value === undefined ? [] : [`was ${control.present ?? (control.kind === "slider" ? "not set" : "as it is")} `, undo]));
       body.show(value ?? control.present);
     };
     row.show();
@@ -198,13 +199,13 @@ export class Settings {
   }
 
   #choice(control, id, row) {
-    const select = make("select", { id }, make("option", { value: "" }, control.present));
+    const select = make("select", { id }, make("option", { value: "" }, `as it is${control.present ? ` (${control.present})` : ""}`));
     select.append(...control.options.map((option) => make("option", { value: option.text }, option.text)));
     select.addEventListener("change", () => this.#change(control, select.value || undefined, row));
     return {
       element: make("div", { class: "row" }, select),
       show(value) {
-        select.value = value === control.present ? "" : value;
+        select.value = value === control.present ? "" : (value ?? "");
       },
     };
   }

@@ -58,7 +58,7 @@ export class Pictures {
     const none = byId("throttled-none");
     if (!processes.length) {
       this.throttled.clear();
-      none.textContent = this.answer.main === "kernel" ? "Nobody was throttled." : `${this.answer.main} throttles nobody; kernel does.`;
+      none.textContent = this.answer.main === "kernel" ? "Nobody was throttled." : `${this.answer.main} does not tell when writers are throttled; kernel does.`;
       return;
     }
     const totals = processes.map((each) => `${each.name} ${seconds(each.total_s)}`).join(", ");
@@ -81,16 +81,18 @@ export class Pictures {
       return;
     }
     const lines = kinds.map(({ label, colour, of }) => ({
-      name: models.length > 1 ? `${label}, ${of.model}` : label,
+      name: `${label}, ${of.model}`,
+      group: label,
       colour,
       dash: of.dash,
       width: 2,
-      isStepped: shown === "histogram",
+      isStepped: true,
     }));
     const tables = kinds.map(shown === "histogram" ? bins : (kind) => [kind.curve[0], kind.curve[1].map((at) => at || null)]);
     const most = 2 * Math.max(...kinds.map((kind) => kind.count));
     const label = models[0].latency.kinds.map((kind) => `${kind.label}: half within ${seconds(kind.p50_s)}, 99 % within ${seconds(kind.p99_s)}`).join("; ");
-    plot.draw(lines, uPlot.join(tables), { format: null, label, most });
+    const samples = models.length > 1 ? models.map((of) => ({ name: of.model, dash: of.dash })) : [];
+    plot.draw(lines, uPlot.join(tables), { format: null, label, most, samples });
   }
 
   /** Moves the cursor to the instant of the slider. */

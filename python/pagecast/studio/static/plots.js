@@ -21,6 +21,24 @@ function axis(side, more) {
   return { stroke: ink("--soft"), grid: line, ticks: { ...line, size: 4 }, font: "12px system-ui, sans-serif", ...more };
 }
 
+/** Gives the name of the button that shows and hides a line. */
+function group(line) {
+  return line.group ?? line.name;
+}
+
+/** Draws a piece of a line for a legend. */
+function sample(line) {
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  picture.setAttribute("viewBox", "0 0 26 8");
+  picture.setAttribute("aria-hidden", "true");
+  const stroke = document.createElementNS(picture.namespaceURI, "line");
+  const look = { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour(line.colour), "stroke-width": line.width ?? 2 };
+  if (line.dash?.length) look["stroke-dasharray"] = line.dash.join(" ");
+  for (const [name, value] of Object.entries(look)) stroke.setAttribute(name, value);
+  picture.append(stroke);
+  return picture;
+}
+
 /** One picture: made anew when its lines are others, otherwise given new data. */
 export class Plot {
   constructor(place, { height, legend = null, options, onCursor = null }) {
@@ -67,7 +85,7 @@ export class Plot {
       stroke: colour(line.colour),
       width: line.width ?? 2,
       dash: line.dash?.length ? line.dash : undefined,
-      show: !this.hidden.has(line.name),
+      show: !this.hidden.has(group(line)),
       points: { show: false },
       spanGaps: true,
       paths: line.isStepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
@@ -92,32 +110,27 @@ export class Plot {
 
   #showLegend() {
     if (!this.legend) return;
-    const names = this.lines.map((line) => line.name).join("\n") + isDark.matches;
+    const named = this.lines.filter((line, place) => this.lines.findIndex((each) => group(each) === group(line)) === place);
+    const samples = this.more.samples ?? [];
+    const names = JSON.stringify([named.map(group), samples, isDark.matches, Boolean(this.format)]);
     if (this.legend.dataset.names !== names || !this.legend.children.length) {
       this.legend.dataset.names = names;
-      this.legend.replaceChildren(...this.lines.map((line, place) => make("li", {}, this.#entry(line, place))));
+      const plain = samples.map((each) => make("span", { class: "sample" }, sample({ ...each, colour: ink("--soft") }), each.name));
+      this.legend.replaceChildren(...[...named.map((line) => this.#entry(line)), ...plain].map((each) => make("li", {}, each)));
     }
     this.#atCursor(this.plot);
   }
 
-  #entry(line, place) {
-    const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    sample.setAttribute("viewBox", "0 0 26 8");
-    sample.setAttribute("aria-hidden", "true");
-    const stroke = document.createElementNS(sample.namespaceURI, "line");
-    const look = { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour(line.colour), "stroke-width": line.width ?? 2 };
-    if (line.dash?.length) look["stroke-dasharray"] = line.dash.join(" ");
-    for (const [name, value] of Object.entries(look)) stroke.setAttribute(name, value);
-    sample.append(stroke);
-    const isShown = !this.hidden.has(line.name);
-    const button = make("button", { type: "button", "aria-pressed": String(isShown) }, sample, line.name);
+  #entry(line) {
+    const name = group(line);
+    const button = make("button", { type: "button", "aria-pressed": String(!this.hidden.has(name)) }, sample(line), name);
     if (this.format) button.append(make("span", { class: "value" }));
     button.addEventListener("click", () => {
-      const show = this.hidden.has(line.name);
-      if (show) this.hidden.delete(line.name);
-      else this.hidden.add(line.name);
+      const show = this.hidden.has(name);
+      if (show) this.hidden.delete(name);
+      else this.hidden.add(name);
       button.setAttribute("aria-pressed", String(show));
-      this.plot.setSeries(place + 1, { show });
+      this.lines.forEach((each, place) => group(each) === name && this.plot.setSeries(place + 1, { show }));
     });
     return button;
   }
@@ -205,9 +218,9 @@ export function percentiles(self) {
     scales: { x: { time: false, distr: 3, range: () => [1, self.more.most] }, y: { distr: 3, range: (_, low, high) => decades(low, high) } },
     axes: [
       axis("x", {
-        size: 48,
+        size: 28,
         label: "share of the operations that take no longer",
-        labelSize: 16,
+        labelSize: 18,
         labelFont: "12px system-ui, sans-serif",
         splits: () => NINES.map(([at]) => at).filter((at) => at <= self.more.most),
         values: (plot, splits) => splits.map((at, place) => (place === 1 && plot.width < 500 && splits.length > 3 ? "" : NINES.find(([each]) => each === at)[1])),

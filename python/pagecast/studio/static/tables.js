@@ -30,25 +30,26 @@ function percentiles({ models }) {
   const isSeveral = models.length > 1;
   const names = ["p50", "p90", "p99", "p99_9", "max"];
   const columns = [["operation", ""], ...(isSeveral ? [["model", ""]] : []), ["count", "number"]];
-  const rows = models.flatMap((of) => of.latency.kinds.map((kind) => [
-    kind.label,
-    ...(isSeveral ? [of.model] : []),
-    kind.count.toLocaleString("en"),
-    ...names.map((name) => seconds(kind[`${name}_s`])),
-  ]));
+  const labelled = [...new Set(models.flatMap((of) => of.latency.kinds.map((kind) => kind.label)))];
+  const rows = labelled.flatMap((label) => models.flatMap((of, place) => {
+    const kind = of.latency.kinds.find((each) => each.label === label);
+    const first = place === 0 ? label : "";
+    const cells = () => [kind.count.toLocaleString("en"), ...names.map((name) => seconds(kind[`${name}_s`]))];
+    return kind ? [[first, ...(isSeveral ? [of.model] : []), ...cells()]] : [];
+  }));
   const labels = ["median", "90 %", "99 %", "99.9 %", "longest"];
   fill("percentiles", [...columns, ...labels.map((name) => [name, "number"])], rows);
 }
 
 function makespans({ models, makespans: { rows, left_out: leftOut } }) {
-  const all = { process: "all", seconds: models.map((of) => of.end_s) };
+  const all = { process: "all", count: 1, seconds: models.map((of) => of.end_s) };
   const most = Math.max(...models.map((of) => of.end_s), 1e-12);
   const shown = rows.length > 1 ? [all, ...rows] : rows;
   const columns = [["process", "path"], ["", "bars"], ...models.map((of) => [of.model, "number"])];
   fill(
     "makespans",
     columns,
-    shown.map((row) => [row.process, bars(row.seconds, models, most), ...row.seconds.map((time) => (time === null ? "" : seconds(time)))]),
+    shown.map((row) => [row.count > 1 ? `${row.process}, longest of ${row.count}` : row.process, bars(row.seconds, models, most), ...row.seconds.map((time) => (time === null ? "" : seconds(time)))]),
     leftOut ? `${leftOut} more processes take less.` : "",
   );
 }
