@@ -84,6 +84,7 @@ bench: build ## speed and memory of the simulate call, beside SimGrid, WRENCH=FO
 	$(BIN)/python benches/simulate.py --out out/bench
 	$(BIN)/python benches/objects.py --out out/bench
 	$(BIN)/python -m benches.sweep
+	$(BIN)/python -m benches.studio
 	$(BIN)/python benches/petri.py --out out/bench $(if $(PETRI_PEERS),--peers '$(PETRI_PEERS)')
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench flows -- --quiet
 	cargo bench --package pagecast-core $(CARGO_FLAGS) --bench extents

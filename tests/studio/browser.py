@@ -77,11 +77,14 @@ class Browser:
         raise RuntimeError("the browser does not start")
 
     def open(self, address: str, **view: int) -> "Page":
-        """Open a page in a tab of its own."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
-        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-            found = json.load(answer)
-        page = Page(found["webSocketDebuggerUrl"])
+        """Open a page in a window of its own: a tab behind another one draws nothing."""
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{self._port}/json/version", timeout=PATIENCE_S
+        ) as answer:
+            whole = Page(json.load(answer)["webSocketDebuggerUrl"], is_page=False)
+        target = whole.call("Target.createTarget", url="about:blank", newWindow=True)["targetId"]
+        whole.close()
+        page = Page(f"ws://127.0.0.1:{self._port}/devtools/page/{target}")
         page.resize(**({"width": 1280, "height": 900} | view))
         page.call("Page.navigate", url=address)
         page.wait("location.protocol == 'http:' && document.readyState == 'complete'")
@@ -98,17 +101,18 @@ class Browser:
 
 
 class Page:
-    """A tab."""
+    """A page in a window; with `is_page` false the browser as a whole."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, is_page: bool = True) -> None:
         self._socket = websocket.create_connection(address, timeout=PATIENCE_S, suppress_origin=True)
         self._numbers = itertools.count(1)
         self.messages: list[str] = []
         """What the page complained about."""
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
         self.requests: list[str] = []
         """The addresses that it asked for."""
+        self._is_page = is_page
+        for domain in ("Page", "Runtime", "Log", "Network") if is_page else ():
+            self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters):
         """Call a method of the protocol and give its result."""
@@ -231,7 +235,8 @@ class Page:
         path.write_bytes(base64.b64decode(found["data"]))
 
     def close(self) -> None:
-        """Close the tab."""
-        with suppress(RuntimeError, websocket.WebSocketException, OSError):
-            self.call("Page.close")
+        """Close the window."""
+        if self._is_page:
+            with suppress(RuntimeError, websocket.WebSocketException, OSError):
+                self.call("Page.close")
         self._socket.close()

@@ -19,6 +19,8 @@ HEAVY = (
     "scipy",
     "duckdb",
     "distributed",
+    "starlette",
+    "uvicorn",
 )
 
 

@@ -16,7 +16,7 @@ MOST_FILES = 3
 
 LAYERS = (
     ("cli",),
-    ("studies", "validation", "outputs"),
+    ("studies", "validation", "outputs", "studio"),
     ("description",),
     ("comparison", "advice"),
     ("report", "benchmark", "grid", "sweeps", "explanation"),

@@ -1,8 +1,10 @@
 """Runs the server of the studio on the loopback address until Ctrl-C."""
 
 import errno
+import os
 import secrets
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +21,8 @@ from pagecast.workloads import format_of
 __all__ = ["Server", "serve"]
 
 _LOOPBACK = "127.0.0.1"
+_WINDOWS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+"""Variables that tell of a browser with windows; one in the terminal would take it over."""
 
 
 class Server(uvicorn.Server):
@@ -38,6 +42,8 @@ class Server(uvicorn.Server):
 
     def __init__(self, session: Session, port: int = 0) -> None:
         self.session = session
+        self.opening: threading.Thread | None = None
+        """What tells a browser of the address."""
         self.socket = _bound(port)
         token = secrets.token_urlsafe()
         self.address = f"http://{_LOOPBACK}:{self.socket.getsockname()[1]}/{token}/"
@@ -88,7 +94,7 @@ def serve(
         Of the loopback address; 0 for a free one.
     seed : int
     has_browser : bool
-        Open the page in the user's browser.
+        Open the page in the user's browser, where there are windows.
     say : callable
         Gets the address.
 
@@ -110,8 +116,9 @@ def serve(
     session.watched.read()
     server = Server(session, port)
     say(server.address)
-    if has_browser:
-        webbrowser.open(server.address)
+    if has_browser and any(os.environ.get(name) for name in _WINDOWS):
+        server.opening = threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True)
+        server.opening.start()
     server.serve_until_stopped()
 
 

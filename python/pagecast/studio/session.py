@@ -85,10 +85,10 @@ class Session:
         Returns
         -------
         dict
-            For JSON: `revision`, `main` and `rivals`, and what `answer` gives; `controls` and `choices`, the
-            models to choose from, if the page has those of another revision. Of a scenario that cannot be
-            understood or cannot go on: `error`, with `file`, `line` and `message`, and still `controls` where
-            the machine can be described.
+            For JSON: `revision`, `main` and `rivals`, what `answer` gives, and `notes` on rivals that cannot
+            forecast it; `controls` and `choices`, the models to choose from, if the page has those of another
+            revision. Of a scenario that cannot be understood or cannot go on: `error`, with `file`, `line`
+            and `message`, and still `controls` where the machine can be described.
 
         Raises
         ------
@@ -110,8 +110,15 @@ class Session:
         try:
             scenario = self.watched.load(text, self._all(asked.overrides))
             models = asked.models or _usual_models(scenario)
-            results = [self._result(text, scenario, asked.overrides, model, stop) for model in models]
-            found |= {"main": models[0], "rivals": [*models[1:]], **answer(results, asked.host)}
+            results = [self._result(text, scenario, asked.overrides, models[0], stop)]
+            notes = []
+            for model in models[1:]:
+                try:
+                    results.append(self._result(text, scenario, asked.overrides, model, stop))
+                except PagecastError as error:
+                    notes.append(f"{model}: {self._located(error)['message']}")
+            found |= {"main": models[0], "rivals": [*models[1:]], "notes": notes}
+            found |= answer(results, asked.host)
         except PagecastError as error:
             found["error"] = self._located(error)
         if asked.known != text.revision:

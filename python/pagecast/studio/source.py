@@ -86,9 +86,10 @@ def _check_folder(content: bytes, path: Path, overrides: Sequence[str]) -> None:
     try:
         document = tomllib.loads(rest.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        place = re.search(r" \(at line (\d+), column \d+\)", str(error))
-        where = f"{shown(path)}:{place[1]}" if place else shown(path)
+        place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        line = place[1] if place and place[1] else len(rest.splitlines())
         what = str(error).replace(place[0], "") if place else str(error)
+        where = f"{shown(path)}:{line}" if place else shown(path)
         raise ScenarioError(f"{where}: is no TOML: {what[:1].lower()}{what[1:]}") from None
     files_in_folder(applied(document, overrides), path.parent)
 

@@ -78,6 +78,13 @@ def test_rivals_are_beside(session):
     assert endless < min(kernel, no_cache)
 
 
+def test_a_rival_that_cannot_is_left_out(session):
+    overrides = ("machine.cgroup.a.memory.max=1 GB", "process.reader.cgroup=a")
+    found = session.forecast(asked(*overrides, models=("kernel", "no-cache")))
+    assert [each["model"] for each in found["models"]] == ["kernel"]
+    assert found["notes"][0].startswith("no-cache: model `no-cache` knows no memory cgroups")
+
+
 def test_the_copied_command_prints_the_same_figures(session, path, capfd):
     question = asked(*SETTINGS, models=("kernel", "no-cache"))
     words = shlex.split(session.copied("command", question))

@@ -56,8 +56,6 @@ export class Plot {
     this.lines = lines;
     this.format = format;
     this.more = more;
-    this.place.setAttribute("role", "img");
-    this.place.setAttribute("aria-label", label);
     if (wanted === this.kind && this.plot) {
       if (this.plot.height !== height) this.#resize();
       this.plot.setData(data);
@@ -66,6 +64,8 @@ export class Plot {
       this.kind = wanted;
       this.plot = new uPlot(this.#options(lines), data, this.place);
     }
+    this.place.setAttribute("role", "img");
+    this.place.setAttribute("aria-label", label);
     this.#showLegend();
   }
 

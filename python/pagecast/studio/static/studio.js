@@ -40,6 +40,7 @@ function show(answer, began) {
     offerHosts(answer.timeline);
     pictures.draw(answer);
     showTables(answer);
+    byId("notes").textContent = answer.notes.join("\n");
   }
   requestAnimationFrame(() => setTimeout(() => {
     const took = Math.round(performance.now() - began);
