@@ -41,7 +41,7 @@ def main() -> None:
             workload = Path(folder) / "workload.toml"
             workload.write_text(scenario(32))
             print(
-                "ms from a change to the drawn page, median and longest; of it the server; load of the machine"
+                "ms from a change to the drawn page: median, longest; the server alone; load of the machine"
             )
             for path, models in (
                 (EXP2, ("wrench", "no-cache", "endless-cache")),

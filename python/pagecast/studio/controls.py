@@ -24,6 +24,19 @@ _WIDE: Final = 20.0
 _RATIOS: Final = {"dirty_background_ratio": 10, "dirty_ratio": 20}
 """Percent of memory, and the kernel's defaults."""
 
+_TIMES: Final[tuple[tuple[float, str], ...]] = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_BINARY: Final = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_DECIMAL: Final[tuple[tuple[float, str], ...]] = (
+    (1e12, "TB"),
+    (1e9, "GB"),
+    (1e6, "MB"),
+    (1e3, "kB"),
+    (1.0, "B"),
+)
+
+_MOST_WHOLE: Final = 10_000
+"""A larger whole number does not fit beside its slider."""
+
 _SYSCTL_UNITS: Final = {"centisecs": "centisecs", "kb": "KiB", "usec": "µs", "ratio": "%"}
 """Units of numbers, by the last word of their keys."""
 
@@ -193,14 +206,21 @@ def _present(host: Host, key: str) -> str | None:
 
 
 def _as_typed(text: str) -> str:
-    """Give a time in nanoseconds, as a description has it, in the unit in which it reads best."""
+    """Give a value in the unit in which it reads best; a description has nanoseconds and bytes."""
     quantity = parse_quantity(text)
-    if quantity is None or quantity.unit != "s" or not text.endswith(" ns"):
+    if quantity is None or not text.endswith((" ns", " B", " B/s")):
         return text
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if quantity.value >= scale:
-            return f"{quantity.value / scale:g} {unit}"
-    return text
+    rate = "/s" if text.endswith("/s") else ""
+    for size, unit in _BINARY:
+        if (
+            quantity.unit != "s"
+            and size <= quantity.value < _MOST_WHOLE * size
+            and quantity.value % size == 0
+        ):
+            return f"{quantity.value // size} {unit}{rate}"
+    scales = _TIMES if quantity.unit == "s" else _DECIMAL
+    scale, unit = next((each for each in scales if quantity.value >= each[0]), scales[-1])
+    return f"{quantity.value / scale:.4g} {unit}{rate}"
 
 
 def _number(text: object) -> Quantity:

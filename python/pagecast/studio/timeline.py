@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from pagecast.plot.limits import LIMIT_NAMES, limits_in_reach
 from pagecast.plot.style import BLUE, LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, ORANGE, SKY
+from pagecast.repeated import generic_name
 from pagecast.result import is_modelled
-from pagecast.spans import event_spans
+from pagecast.spans import Spans, event_spans
 from pagecast.studio.thinning import kept_rows
 
 if TYPE_CHECKING:
@@ -96,11 +97,14 @@ def throttled(result: "Result", host: str) -> dict[str, Any]:
     -------
     dict
         `processes` with `name`, `total_s` and `spans`, those throttled for longest first, and `left_out`, how
-        many have no row.
+        many have no row. Of many processes copies are one: the longest time of them, and the spans in which
+        any of them was throttled.
     """
     spans = event_spans(result, "throttling", "host", "process")
     mine = {process: found for (of, process), found in spans.items() if of == host}
     total_s = {process: sum(end - begin for begin, end in found) for process, found in mine.items()}
+    if len(mine) > _MOST_PROCESSES:
+        mine, total_s = _copies_as_one(mine, total_s)
     longest = sorted(mine, key=lambda process: -total_s[process])
     return {
         "processes": [
@@ -115,8 +119,30 @@ def throttled(result: "Result", host: str) -> dict[str, Any]:
     }
 
 
-def _few(spans: list[tuple[float, float]], least_s: float) -> list[tuple[float, float]]:
-    joined: list[tuple[float, float]] = []
+def _copies_as_one(
+    spans: dict[str, Spans], total_s: dict[str, float]
+) -> tuple[dict[str, Spans], dict[str, float]]:
+    together: dict[str, Spans] = {}
+    longest_s: dict[str, float] = {}
+    for process, found in spans.items():
+        name = generic_name(process)
+        together[name] = together.get(name, []) + found
+        longest_s[name] = max(longest_s.get(name, 0.0), total_s[process])
+    return {name: _union(found) for name, found in together.items()}, longest_s
+
+
+def _union(spans: Spans) -> Spans:
+    found: Spans = []
+    for begin_s, end_s in sorted(spans):
+        if found and begin_s <= found[-1][1]:
+            begin_s, before_s = found.pop()
+            end_s = max(end_s, before_s)
+        found.append((begin_s, end_s))
+    return found
+
+
+def _few(spans: Spans, least_s: float) -> Spans:
+    joined: Spans = []
     for begin_s, end_s in spans:
         first_s = joined.pop()[0] if joined and begin_s - joined[-1][1] < least_s else begin_s
         joined.append((round(first_s, 6), round(end_s, 6)))

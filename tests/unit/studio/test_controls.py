@@ -77,6 +77,17 @@ def test_every_control_can_be_set(text):
             pc.Scenario.from_toml(text, set=overrides)
 
 
+def test_bytes_and_nanoseconds_read_well():
+    """A machine says `1706549248 B`, which fits into no field."""
+    text = SCENARIO.replace('size = "4 GB"', 'size = "1706549248 B"').replace("200 MB/s", "104857600 B/s")
+    text = text.replace("journal = {}", 'journal = { commit_interval = "1500 ms" }')
+    _, drawn = described(text)
+    present = {each["label"]: each["present"] for each in drawn}
+    assert present["memory size"] == "1.707 GB"
+    assert present["write rate"] == "100 MiB/s"
+    assert present["commit"] == "1.5 s"
+
+
 def test_hosts_have_controls_of_their_own():
     _, drawn = described(SEVERAL)
     groups = {each["group"] for each in drawn}

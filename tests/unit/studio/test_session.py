@@ -55,6 +55,14 @@ def test_throttled_spans_and_the_slowest_operation(session):
     assert slowest[0]["duration_s"] == max(each["duration_s"] for each in slowest)
 
 
+def test_of_many_throttled_processes_copies_are_one(path, session):
+    path.write_text(SCENARIO.replace("count = 2", "count = 14"))
+    found = session.forecast(asked())
+    (writers,) = found["throttled"]["processes"]
+    assert writers["name"] == "writer{n}"
+    assert writers["total_s"] <= sum(end - begin for begin, end in writers["spans"]) * 1.01
+
+
 def test_the_distribution_is_that_of_the_operations(session, path):
     (found,) = session.forecast(asked())["models"]
     result = pc.simulate(pc.Scenario.load(path), model="kernel")

@@ -5,6 +5,7 @@ import { Plot, histograms, overTime, percentiles, spans } from "./plots.js";
 import { seconds, size } from "./units.js";
 
 const INSTANTS = 1000;
+const NAMED = 3;
 
 /** The pictures of the page. */
 export class Pictures {
@@ -14,6 +15,7 @@ export class Pictures {
       legend: byId("memory-legend"),
       options: overTime,
       onCursor: (plot, at) => this.#showInstant(plot, at),
+      onZoom: ({ min, max }) => (byId("zoom-out").disabled = min <= 0 && max >= this.end),
     });
     this.lists = new Plot(byId("lists"), { height: 190, legend: byId("lists-legend"), options: overTime });
     this.throttled = new Plot(byId("throttled"), { height: 60, options: spans });
@@ -29,10 +31,10 @@ export class Pictures {
 
   draw(answer) {
     this.answer = answer;
+    this.end = answer.timeline.time_s.at(-1) || 1;
     this.#drawMemory();
     this.#drawThrottled();
     this.#drawLatency();
-    byId("zoom-out").disabled = true;
     this.#goTo();
   }
 
@@ -41,7 +43,7 @@ export class Pictures {
     const stepped = { isStepped: timeline.is_stepped };
     const lines = (series) => series.map((each) => ({ ...each, ...stepped }));
     const data = (series) => [timeline.time_s, ...series.map((each) => each.values)];
-    const shared = { format: size, kind: timeline.is_stepped ? "steps" : "", end: timeline.end_s };
+    const shared = { format: size, kind: timeline.is_stepped ? "steps" : "", end: this.end };
     const label = `Over ${seconds(timeline.end_s)}: ${peaks(timeline.memory)}`;
     this.memory.draw(lines(timeline.memory), data(timeline.memory), { ...shared, label });
     if (timeline.lists.length) {
@@ -54,19 +56,20 @@ export class Pictures {
 
   #drawThrottled() {
     const { processes, left_out: leftOut, colour } = this.answer.throttled;
-    const end = this.answer.timeline.end_s;
     const none = byId("throttled-none");
     if (!processes.length) {
       this.throttled.clear();
       none.textContent = this.answer.main === "kernel" ? "Nobody was throttled." : `${this.answer.main} does not tell when writers are throttled; kernel does.`;
       return;
     }
-    const totals = processes.map((each) => `${each.name} ${seconds(each.total_s)}`).join(", ");
-    none.textContent = `${totals}${leftOut ? `, and ${leftOut} more for less` : ""}.`;
+    const totals = (rows) => rows.map((each) => `${each.name} ${seconds(each.total_s)}`).join(", ");
+    const more = processes.length - NAMED + leftOut;
+    none.textContent = `Longest: ${totals(processes.slice(0, NAMED))}${more > 0 ? `, and ${more} more` : ""}.`;
     const height = 44 + 20 * processes.length;
-    const more = { rows: processes, fill: colour, end, height, label: `Throttled: ${totals}` };
+    const label = `Throttled: ${totals(processes)}`;
+    const kind = processes.map((each) => each.name).join();
     const rows = { name: "throttled", colour, width: 0 };
-    this.throttled.draw([rows], [[0, end], [null, null]], { ...more, kind: processes.map((each) => each.name).join() });
+    this.throttled.draw([rows], [[0, this.end], [null, null]], { rows: processes, fill: colour, end: this.end, height, label, kind });
   }
 
   #drawLatency() {
@@ -113,7 +116,6 @@ export class Pictures {
     byId("instant-value").textContent = `${Number(time.toPrecision(5))} s`;
     const { min, max } = plot.scales.x;
     if (!this.isMoving && max > min) byId("instant").value = String(Math.round((INSTANTS * (time - min)) / (max - min)));
-    byId("zoom-out").disabled = min <= 0 && max >= this.answer.timeline.end_s;
   }
 
   /** Shows a part of the time around the instant, or all of it. */
@@ -123,13 +125,11 @@ export class Pictures {
     const { min, max } = plot.scales.x;
     const middle = plot.data[0][plot.cursor.idx ?? 0];
     const half = (max - min) / 2 / (factor || 1);
-    const end = this.answer.timeline.end_s;
-    const low = factor ? Math.max(0, Math.min(middle - half, end - 2 * half)) : 0;
-    const range = { min: low, max: factor ? low + 2 * half : end };
+    const low = factor ? Math.max(0, Math.min(middle - half, this.end - 2 * half)) : 0;
+    const range = { min: low, max: factor ? low + 2 * half : this.end };
     for (const each of [this.memory, this.lists, this.throttled]) each.plot?.setScale("x", range);
     byId("instant").value = String(Math.round((INSTANTS * (middle - range.min)) / (range.max - range.min)));
     this.#goTo();
-    byId("zoom-out").disabled = !factor;
     if (!factor) byId("zoom-in").focus();
   }
 }

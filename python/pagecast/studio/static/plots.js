@@ -41,8 +41,8 @@ function sample(line) {
 
 /** One picture: made anew when its lines are others, otherwise given new data. */
 export class Plot {
-  constructor(place, { height, legend = null, options, onCursor = null }) {
-    Object.assign(this, { place, height, legend, options, onCursor });
+  constructor(place, { height, legend = null, options, onCursor = null, onZoom = null }) {
+    Object.assign(this, { place, height, legend, options, onCursor, onZoom });
     this.plot = null;
     this.kind = "";
     this.hidden = new Set();
@@ -97,7 +97,11 @@ export class Plot {
       ...own,
       cursor: { y: false, points: { size: 6 }, ...own.cursor },
       series: [{}, ...series],
-      hooks: { ...own.hooks, setCursor: [(plot) => this.#atCursor(plot)] },
+      hooks: {
+        ...own.hooks,
+        setCursor: [(plot) => this.#atCursor(plot)],
+        setScale: [(plot, key) => key === "x" && this.onZoom?.(plot.scales.x)],
+      },
     };
   }
 
@@ -247,15 +251,18 @@ function durationAxis(side) {
     size: LEFT,
     values: (_, splits) => splits.map((at) => (at === null ? "" : seconds(at))),
     filter: (_, splits) => splits,
-    splits: (_, __, low, high) => between(low, high),
+    splits: (plot, _, low, high) => between(low, high, side === "x" ? (plot.width - LEFT) / 60 : 12),
   });
 }
 
-/** Gives ticks of a logarithmic axis: decades, or 1, 2 and 5 where there are few. */
-function between(low, high) {
-  const steps = high / low > 1e3 ? [1] : [1, 2, 5];
+/** Gives ticks of a logarithmic axis, so many at most: decades, or 1, 2 and 5 where there are few. */
+function between(low, high, most) {
+  const decades = Math.log10(high / low);
+  const steps = decades > 3 || 3 * decades > most ? [1] : [1, 2, 5];
+  const every = steps.length > 1 ? 1 : Math.max(1, Math.ceil(decades / most));
   const found = [];
   for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += 1) {
+    if (power % every) continue;
     for (const step of steps) {
       const at = Number(`${step}e${power}`);
       if (at >= low * 0.999 && at <= high * 1.001) found.push(at);
