@@ -40,9 +40,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             workload = Path(folder) / "workload.toml"
             workload.write_text(scenario(32))
-            print(
-                "ms from a change to the drawn page: median, longest; the server alone; load of the machine"
-            )
+            print("ms from a change to the drawn page (least, median, longest), the server alone, load")
             for path, models in (
                 (EXP2, ("wrench", "no-cache", "endless-cache")),
                 (EXP2, ("kernel", "no-cache", "endless-cache")),
@@ -50,11 +48,10 @@ def main() -> None:
                 (workload, ("kernel",)),
             ):
                 took = _measure(browser, path, models, options.changes)
-                served = _serve(path, models, options.changes)
-                print(
-                    f"{path.stem:10} {'+'.join(models):32} {statistics.median(took):4.0f} {max(took):4.0f}"
-                    f"   {statistics.median(served):4.0f}   {os.getloadavg()[0]:.1f}   (aim {AIM_MS})"
-                )
+                served = statistics.median(_serve(path, models, options.changes))
+                drawn = f"{min(took):5.0f} {statistics.median(took):5.0f} {max(took):5.0f} (aim {AIM_MS})"
+                load = os.getloadavg()[0]
+                print(f"{path.stem:9} {'+'.join(models):32} {drawn}  {served:4.0f}  {load:.1f}")
     finally:
         browser.close()
 

@@ -374,7 +374,7 @@ def test_the_newest_change_wins(open_studio):
     studio = open_studio(LONG)
     end = studio.rows("makespans")
     studio.page.ask("other.focus()")
-    studio.page.type("parameter.rounds=10000000")
+    studio.page.type("parameter.rounds=1000000")
     studio.page.press("Enter")
     studio.page.wait("document.getElementById('took').textContent == 'simulating …'")
     studio.after(studio.page.click, "#reset")

@@ -1,9 +1,9 @@
 """The routes of the studio: its page, and the questions that the page asks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -52,19 +52,13 @@ def make_app(session: Session, token: str) -> ASGIApp:
         asked = _asked(await request.body())
         if asked is None:
             return PlainTextResponse("no question\n", 400)
-        try:
-            return JSONResponse(await run_in_threadpool(session.forecast, asked))
-        except Superseded:
-            return JSONResponse({"superseded": True})
+        return JSONResponse(await run_in_threadpool(_answered, lambda: session.forecast(asked)))
 
     async def copy(request: Request) -> Response:
         asked, what = _asked(await request.body()), request.path_params["what"]
         if asked is None or what not in ("toml", "command"):
             return PlainTextResponse("no question\n", 400)
-        try:
-            return JSONResponse({"text": await run_in_threadpool(session.copied, what, asked)})
-        except PagecastError as error:
-            return JSONResponse({"error": {"file": "", "line": None, "message": str(error)}})
+        return JSONResponse(await run_in_threadpool(_answered, lambda: {"text": session.copied(what, asked)}))
 
     routes = [
         Route("/api/revision", revision),
@@ -73,6 +67,19 @@ def make_app(session: Session, token: str) -> ASGIApp:
         Route("/{name:path}", static),
     ]
     return Guard(Starlette(routes=routes), token)
+
+
+def _answered(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Give an answer, or what kept it from being given; a thread of the server must not fail."""
+    try:
+        return answer()
+    except Superseded:
+        return {"superseded": True}
+    except PagecastError as error:
+        message = str(error)
+    except BaseException as error:  # a broken promise of the core (a Rust panic) is no `Exception`
+        message = f"this is a mistake in pagecast, not yours: {type(error).__name__}: {error}"
+    return {"error": {"file": "", "line": None, "message": message}}
 
 
 def _asked(body: bytes) -> Asked | None:

@@ -176,6 +176,22 @@ def test_a_question_is_answered(address):
     assert "did you mean" in json.loads(content)["error"]["message"]
 
 
+def test_a_mistake_of_ours_ends_no_server(address, monkeypatch):
+    """A panic of the core is no `Exception`."""
+
+    class PanicException(BaseException):
+        pass
+
+    def fail(*_):
+        raise PanicException("a promise")
+
+    monkeypatch.setattr(Session, "forecast", fail)
+    _, _, content = ask(address, "api/forecast", "POST", question())
+    message = "this is a mistake in pagecast, not yours: PanicException: a promise"
+    assert json.loads(content)["error"]["message"] == message
+    assert ask(address, "api/revision")[0] == 200
+
+
 def test_settings_are_copied(address):
     body = question(set={"machine.cores": "2"})
     _, _, content = ask(address, "api/copy/toml", "POST", body)

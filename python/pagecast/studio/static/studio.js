@@ -27,9 +27,9 @@ function question() {
 
 function show(answer, began) {
   isGone = false;
-  seen = answer.revision;
-  byId("scenario").textContent = answer.scenario;
-  document.title = `${answer.scenario}, pagecast studio`;
+  seen = answer.revision ?? seen;
+  byId("scenario").textContent = answer.scenario ?? byId("scenario").textContent;
+  document.title = `${byId("scenario").textContent}, pagecast studio`;
   if (answer.controls) {
     known = answer.revision;
     settings.describe(answer.controls);
@@ -93,7 +93,11 @@ function busy(isBusy) {
   }
 }
 
-function failed() {
+function failed(error) {
+  if (!(error instanceof TypeError)) {
+    showError({ message: error.message });
+    return;
+  }
   isGone = true;
   showError({ message: "The server does not answer. Start `pagecast studio` again, and open the address that it prints." });
 }
@@ -117,8 +121,8 @@ async function copy(what, name) {
       byId("copied").showModal();
       byId("copied-text").select();
     }
-  } catch {
-    failed();
+  } catch (error) {
+    failed(error);
   }
 }
 
@@ -131,8 +135,8 @@ async function look() {
       seen = now;
       ask();
     }
-  } catch {
-    if (!isGone) failed();
+  } catch (error) {
+    if (!isGone) failed(error);
   }
   setTimeout(look, LOOK_MS);
 }
