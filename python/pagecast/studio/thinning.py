@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = ["MOST_POINTS", "kept_rows"]
 
-MOST_POINTS: Final = 1_500
-"""Of one picture: about two for each of its columns of pixels."""
+MOST_POINTS: Final = 1_000
+"""Of one picture: about one for each of its columns of pixels."""
 
 
 def kept_rows(columns: Sequence[NDArray[Any]], most: int = MOST_POINTS) -> NDArray[np.int64]:

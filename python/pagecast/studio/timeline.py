@@ -49,7 +49,8 @@ def timeline(result: "Result", host: str | None) -> dict[str, Any]:
     -------
     dict
         `hosts`, `host`, `end_s`, `is_stepped`, `time_s`, and `memory` and `lists`: series with `name`,
-        `colour`, `width`, `dash` and `values` in bytes. `missing` are the levels that the model has not.
+        `colour`, `width`, `dash` and `values` in bytes. `at_end` are the bytes of lists that a model tells at
+        the end alone, by name. `missing` are the levels that the model has not.
     """
     table = result.timeline
     hosts = [*dict.fromkeys(table["host"])]
@@ -86,8 +87,21 @@ def timeline(result: "Result", host: str | None) -> dict[str, Any]:
             ),
         ],
         "lists": [series(*_LISTS[name], values) for name, values in lists.items()],
+        "at_end": {} if lists else _lists_at_end(result, chosen),
         "missing": [_LEVELS[name][0] for name in _LEVELS if name not in levels],
     }
+
+
+def _lists_at_end(result: "Result", host: str) -> dict[str, int]:
+    """Add up the blocks of each list; nothing where some blocks are left out."""
+    if result.blocks_left_out:
+        return {}
+    table = result.blocks
+    found: dict[str, int] = {}
+    for of, name, size in zip(table["host"], table["list"], table["bytes"].tolist(), strict=True):
+        if of == host:
+            found[name] = found.get(name, 0) + size
+    return found
 
 
 def throttled(result: "Result", host: str) -> dict[str, Any]:

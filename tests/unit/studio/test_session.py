@@ -11,6 +11,7 @@ import pagecast as pc
 from pagecast.cli import cli
 from pagecast.cli.failures import run
 from pagecast.studio.session import Session, Superseded
+from pagecast.studio.thinning import MOST_POINTS
 from tests.unit.studio.conftest import SCENARIO, asked
 
 SETTINGS = (
@@ -41,7 +42,7 @@ def test_the_series_are_those_of_simulate(session, path):
     assert {"background threshold", "dirty limit"} <= {*series}
     assert [each["name"] for each in drawn["lists"]] == ["active list", "inactive list"]
     assert max(drawn["lists"][1]["values"]) == table["inactive_bytes"].max()
-    assert len(drawn["time_s"]) <= 1_501
+    assert len(drawn["time_s"]) <= MOST_POINTS + 1
 
 
 def test_throttled_spans_and_the_slowest_operation(session):
@@ -84,6 +85,14 @@ def test_rivals_are_beside(session):
     assert writers["count"] == 2
     kernel, no_cache, endless = writers["seconds"]
     assert endless < min(kernel, no_cache)
+
+
+def test_wrench_tells_its_lists_at_the_end(session, path):
+    found = session.forecast(asked(models=("wrench",)))["timeline"]
+    assert found["lists"] == []
+    result = pc.simulate(pc.Scenario.load(path), model="wrench")
+    assert {*found["at_end"]} <= {"active", "inactive"}
+    assert sum(found["at_end"].values()) == result.timeline["cached_bytes"][-1]
 
 
 def test_a_rival_that_cannot_is_left_out(session):

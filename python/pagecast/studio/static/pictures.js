@@ -51,7 +51,9 @@ export class Pictures {
     } else {
       this.lists.clear();
     }
-    byId("lists-none").textContent = timeline.lists.length ? "" : `${main} has no lists over time; kernel has.`;
+    const atEnd = Object.entries(timeline.at_end).map(([name, bytes]) => `${name} ${size(bytes)}`).join(", ");
+    const none = `${main} has no lists over time; kernel has.${atEnd ? ` At the end: ${atEnd}.` : ""}`;
+    byId("lists-none").textContent = timeline.lists.length ? "" : none;
   }
 
   #drawThrottled() {
