@@ -48,8 +48,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return  # the page opens no web socket
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -53,8 +53,8 @@ def timeline(result: "Result", host: str | None) -> dict[str, Any]:
         the end alone, by name. `missing` are the levels that the model has not.
     """
     table = result.timeline
-    hosts = [*dict.fromkeys(table["host"])]
-    chosen = host if host in hosts else next(iter(hosts), "")
+    hosts: list[str] = [*dict.fromkeys(table["host"])]
+    chosen = host if host is not None and host in hosts else next(iter(hosts), "")
     mine = np.array([name == chosen for name in table["host"]], dtype=bool)
     time_s = table["time_s"][mine]
 
