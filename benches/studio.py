@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -35,7 +34,8 @@ def main() -> None:
     options = parser.parse_args()
     program = find_chromium()
     if program is None:
-        sys.exit("Chromium is not installed (Debian: chromium); nothing is measured")
+        print("Chromium is not installed (Debian: chromium); nothing is measured")
+        return
     browser = Browser(program)
     try:
         with tempfile.TemporaryDirectory() as folder:

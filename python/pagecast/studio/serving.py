@@ -50,6 +50,7 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             make_app(session, token),
             lifespan="off",
+            log_config=None,
             log_level="critical",
             access_log=False,
             server_header=False,

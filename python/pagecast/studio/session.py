@@ -17,7 +17,7 @@ from pagecast.result import Result
 from pagecast.studio.answer import answer
 from pagecast.studio.controls import controls
 from pagecast.studio.copies import as_command, as_toml
-from pagecast.studio.source import Text, Watched
+from pagecast.studio.source import Loaded, Text, Watched
 
 __all__ = ["Asked", "Session", "Superseded"]
 
@@ -108,13 +108,13 @@ class Session:
             return found | {"revision": "", "error": self._located(error)}
         found["revision"] = text.revision
         try:
-            scenario = self.watched.load(text, self._all(asked.overrides))
-            models = asked.models or _usual_models(scenario)
-            results = [self._result(text, scenario, asked.overrides, models[0], stop)]
+            loaded = self.watched.load(text, self._all(asked.overrides))
+            models = asked.models or _usual_models(loaded.scenario)
+            results = [self._result(loaded, models[0], stop)]
             notes = []
             for model in models[1:]:
                 try:
-                    results.append(self._result(text, scenario, asked.overrides, model, stop))
+                    results.append(self._result(loaded, model, stop))
                 except PagecastError as error:
                     notes.append(f"{model}: {self._located(error)['message']}")
             found |= {"main": models[0], "rivals": [*models[1:]], "notes": notes}
@@ -140,10 +140,10 @@ class Session:
             The scenario or a value cannot be understood.
         """
         text, overrides = self.watched.read(), self._all(asked.overrides)
-        scenario = self.watched.load(text, overrides)
+        loaded = self.watched.load(text, overrides)
         if what == "toml":
             return as_toml(text.content, self.watched.path, overrides)
-        models = asked.models or _usual_models(scenario)
+        models = asked.models or _usual_models(loaded.scenario)
         return as_command(self.watched.path, models, overrides, seed=self._seed)
 
     def _all(self, overrides: Sequence[str]) -> tuple[str, ...]:
@@ -165,10 +165,8 @@ class Session:
             if self._stops.get(page) is stop:
                 del self._stops[page]
 
-    def _result(
-        self, text: Text, scenario: Scenario, overrides: Sequence[str], model: str, stop: threading.Event
-    ) -> Result:
-        key = (text.revision, tuple(overrides), model)
+    def _result(self, loaded: Loaded, model: str, stop: threading.Event) -> Result:
+        key = (loaded.identity, model)
         with self._lock:
             if key in self._results:
                 self._results.move_to_end(key)
@@ -179,7 +177,7 @@ class Session:
                 raise Superseded
 
         check()
-        result = simulate(scenario, model=model, seed=self._seed, record="auto", progress=check)
+        result = simulate(loaded.scenario, model=model, seed=self._seed, record="auto", progress=check)
         check()
         with self._lock:
             self._results[key] = result
@@ -190,12 +188,13 @@ class Session:
     def _described(self, text: Text, stop: threading.Event) -> dict[str, Any]:
         """Give the controls, and the models to choose from, of the scenario as it is in its file."""
         try:
-            scenario = self.watched.load(text, self.overrides)
+            loaded = self.watched.load(text, self.overrides)
         except PagecastError:
             return {}
+        scenario = loaded.scenario
         usual = _usual_models(scenario)[0]
         try:
-            result = self._result(text, scenario, (), usual, stop)
+            result = self._result(loaded, usual, stop)
         except PagecastError:
             hosts, moving = find_hosts(scenario, None), scenario.processes[:1]
         else:

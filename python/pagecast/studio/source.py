@@ -15,7 +15,7 @@ from pagecast.studio.document import applied
 from pagecast.studio.folder import files_in_folder
 from pagecast.sweep_table import split_sweep_table
 
-__all__ = ["Text", "Watched"]
+__all__ = ["Loaded", "Text", "Watched"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,21 @@ class Text:
     content: bytes
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """A scenario, and what tells it from others.
+
+    Attributes
+    ----------
+    scenario : Scenario
+    identity : tuple of str
+        Equal only where the text, the values set and the files named are.
+    """
+
+    scenario: Scenario
+    identity: tuple[str, ...]
+
+
 class Watched:
     """A scenario's file, which somebody edits meanwhile.
 
@@ -49,7 +64,7 @@ class Watched:
     @property
     def revision(self) -> str:
         """What tells one state of the files from another; "" while the scenario is not there."""
-        return _revision((self.path, *self._named))
+        return _revision((self.path, *self._named)) if self.path.exists() else ""
 
     def read(self) -> Text:
         """Read the scenario as it is now.
@@ -66,22 +81,33 @@ class Watched:
             self._named = ()  # whoever loads it hears why
         return Text(self.revision, content)
 
-    def load(self, text: Text, overrides: Sequence[str]) -> Scenario:
+    def load(self, text: Text, overrides: Sequence[str]) -> Loaded:
         """Understand a text with values set; it must keep to its folder.
+
+        Parameters
+        ----------
+        text : Text
+        overrides : sequence of str
+
+        Returns
+        -------
+        Loaded
 
         Raises
         ------
         ScenarioError
             It cannot be understood, or it names a file outside of its folder.
         """
-        _check_folder(text.content, self.path, overrides)
-        return Scenario.from_toml(
+        named = _named_files(text.content, self.path, overrides)
+        before = _revision(named)
+        scenario = Scenario.from_toml(
             text.content, origin=shown(self.path), base_dir=self.path.parent, set=overrides
         )
+        return Loaded(scenario, (text.revision, *overrides, before))
 
 
-def _check_folder(content: bytes, path: Path, overrides: Sequence[str]) -> None:
-    """Check what is read before the core reads it; what is not understood here is not given to the core."""
+def _named_files(content: bytes, path: Path, overrides: Sequence[str]) -> list[Path]:
+    """Find what is read before the core reads it; what is not understood here is not given to the core."""
     rest, _ = split_sweep_table(content, shown(path))
     try:
         document = tomllib.loads(rest.decode())
@@ -91,17 +117,16 @@ def _check_folder(content: bytes, path: Path, overrides: Sequence[str]) -> None:
         what = str(error).replace(place[0], "") if place else str(error)
         where = f"{shown(path)}:{line}" if place else shown(path)
         raise ScenarioError(f"{where}: is no TOML: {what[:1].lower()}{what[1:]}") from None
-    files_in_folder(applied(document, overrides), path.parent)
+    return files_in_folder(applied(document, overrides), path.parent)
 
 
 def _revision(paths: Iterable[Path]) -> str:
     found = hashlib.sha256()
-    for place, path in enumerate(paths):
+    for path in paths:
         try:
             status = os.stat(path)
         except OSError:
-            if place == 0:
-                return ""
+            found.update(b"missing;")
             continue
         found.update(f"{status.st_mtime_ns} {status.st_size} {status.st_ino};".encode())
     return found.hexdigest()[:16]

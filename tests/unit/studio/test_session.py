@@ -181,6 +181,17 @@ def test_a_change_of_a_machine_file_is_seen(tmp_path):
     assert session.watched.revision != before
 
 
+def test_a_change_of_a_file_that_only_the_page_names_is_seen(path, session):
+    machine = path.parent / "other.toml"
+    setting = 'machine={ from = "other.toml" }'
+    ends = []
+    for cores in (2, 1):
+        machine.write_text(f'from = "wrench-cluster"\ncores = {cores}\nmount."/data".disk = "ssd"\n')
+        found = session.forecast(asked(setting))
+        ends.append(found["timeline"]["end_s"])
+    assert ends[0] != ends[1]
+
+
 def test_controls_come_once(session):
     first = session.forecast(asked())
     assert first["controls"]
