@@ -30,8 +30,8 @@ def latencies(result: "Result") -> dict[str, Any]:
     -------
     dict
         `kinds`, each with `label`, `colour`, `count`, the quantiles `p50_s` to `p99_9_s`, `max_s`, a `curve`
-        and a `histogram`, and `note` on those that are left out. A curve has durations, in seconds, at
-        points of the axis 1/(1 - share); a histogram the count in each of 12 bins per decade from
+        and a `histogram`, and `note` on those that are left out. A curve has durations, in seconds, from
+        points of the axis 1/(1 - share) on; a histogram the count in each of 12 bins per decade from
         `first_s` on.
     """
     found = groups(result)
@@ -61,9 +61,16 @@ def _distribution(duration_s: NDArray[np.float64], count: NDArray[np.float64]) -
         "count": int(total),
         **{name: float(at(share)) for name, share in _QUANTILES.items()},
         "max_s": float(duration_s[-1]),
-        "curve": [np.round(axis, 6).tolist(), at(1 - 1 / axis).tolist()],
+        "curve": _steps(axis, at(1 - 1 / axis)),
         "histogram": _histogram(duration_s, count),
     }
+
+
+def _steps(axis: NDArray[np.float64], duration_s: NDArray[np.float64]) -> list[list[float]]:
+    """Keep where the duration changes, and the end."""
+    is_kept = np.append(True, np.diff(duration_s) != 0)
+    is_kept[-1] = True
+    return [np.round(axis[is_kept], 6).tolist(), duration_s[is_kept].tolist()]
 
 
 def _histogram(duration_s: NDArray[np.float64], count: NDArray[np.float64]) -> dict[str, Any]:
