@@ -176,7 +176,7 @@ _LAZY = {
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
-    "simulate": "pagecast.api",
+    "simulate": "pagecast.uncertainty",
     "Advice": "pagecast.advice",
     "advise": "pagecast.advice",
     "explain": "pagecast.explanation",

@@ -342,6 +342,31 @@ class Scenario:
         scenario._core = self._core.with_memory(size_bytes)
         return scenario
 
+    @property
+    def uncertainty(self) -> list[tuple[str, str, float]]:
+        """The values of the machine that have a range: host, key, and spread.
+
+        In 90 of 100 cases a value is at most 1 + spread times too small, or too large.
+        """
+        return self._core.uncertainty
+
+    def scaled(self, factors: Sequence[tuple[int, str, float]]) -> "Scenario":
+        """Give the same scenario with values of its machine multiplied.
+
+        Parameters
+        ----------
+        factors : sequence of tuple of int, str and float
+            The number of the host in `hosts`, the key as in `uncertainty`, and the factor.
+
+        Returns
+        -------
+        Scenario
+            With the same programs.
+        """
+        scenario = Scenario.__new__(Scenario)
+        scenario._core = self._core.scaled(list(factors))
+        return scenario
+
     def record(self, operations: int) -> _core.Recording:
         """Record the operations that its programs would do, without times and without a machine.
 
