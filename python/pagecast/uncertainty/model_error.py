@@ -20,7 +20,7 @@ from pagecast.errors import ArgumentError
 from pagecast.uncertainty.draws import fractions
 from pagecast.uncertainty.kinds import KINDS, Kind
 
-__all__ = ["MODEL", "SHIPPED", "Learned", "ModelError", "shipped", "write_learned"]
+__all__ = ["MODEL", "SHIPPED", "Learned", "ModelError", "read_learned", "shipped", "write_learned"]
 
 MODEL: Final = "kernel"
 """The model whose error is known."""
