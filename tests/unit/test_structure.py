@@ -19,7 +19,7 @@ LAYERS = (
     ("studies", "validation", "outputs"),
     ("description",),
     ("comparison", "advice"),
-    ("report", "benchmark", "grid", "sweeps", "explanation"),
+    ("report", "benchmark", "grid", "sweeps", "explanation", "uncertainty"),
     ("plot", "calibration", "cache", "simpy", "petri", "measures"),
 )
 """The folders of the package, as in CONTRIBUTING.md; one may import those of the lines below its own."""
