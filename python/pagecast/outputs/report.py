@@ -78,8 +78,36 @@ def _sentence(result: Result) -> str:
 def _section(result: Result, figures: Mapping[str, str]) -> Section:
     return Section(
         result.model,
-        figures=[Figure(name.replace("_", " "), svg, CAPTIONS[name]) for name, svg in figures.items()],
-        tables=[_latency(result)],
+        figures=[
+            Figure(name.replace("_", " "), svg, _caption(result, name)) for name, svg in figures.items()
+        ],
+        tables=[_latency(result), *([] if result.drawn is None else [_ranges(result)])],
+    )
+
+
+def _caption(result: Result, name: str) -> str:
+    has_bands = result.drawn is not None and name in ("timeline", "latency")
+    return f"{CAPTIONS[name]} Bands are 90 % ranges." if has_bands else CAPTIONS[name]
+
+
+def _ranges(result: Result) -> Table:
+    """Make the table of ranges, in seconds and bytes as a person reads them."""
+    ranges, drawn = result.ranges, result.drawn
+    assert drawn is not None, "only results with ranges are asked"
+    shown_as = {"s": seconds, "bytes": lambda size: format_bytes(round(size))}
+    lines = []
+    for row, (measure, unit) in enumerate(zip(ranges["measure"], ranges["unit"], strict=True)):
+        values = [float(ranges[name][row]) for name in ("forecast", "median", "low", "high")]
+        cells = ["–" if value != value else shown_as[unit](value) for value in values]
+        lines.append((measure, *cells))
+    return Table(
+        title="90 % ranges",
+        columns=("figure", "forecast", "median", "from", "to"),
+        rows=lines,
+        text_columns=1,
+        note=f"Of {drawn.draws - drawn.failed:,} draws: of {drawn.values} values of the machine, and of the error "
+        f"that the model had in {drawn.cases} recorded cases on {drawn.platforms} platforms.",
+        is_long=len(lines) > 20,
     )
 
 
