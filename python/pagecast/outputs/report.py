@@ -94,21 +94,26 @@ def _ranges(result: Result) -> Table:
     """Make the table of ranges, in seconds and bytes as a person reads them."""
     ranges, drawn = result.ranges, result.drawn
     assert drawn is not None, "only results with ranges are asked"
-    shown_as = {"s": seconds, "bytes": lambda size: format_bytes(round(size))}
     lines = []
     for row, (measure, unit) in enumerate(zip(ranges["measure"], ranges["unit"], strict=True)):
         values = [float(ranges[name][row]) for name in ("forecast", "median", "low", "high")]
-        cells = ["–" if value != value else shown_as[unit](value) for value in values]
+        cells = [_amount(value, unit) for value in values]
         lines.append((measure, *cells))
     return Table(
         title="90 % ranges",
         columns=("figure", "forecast", "median", "from", "to"),
         rows=lines,
         text_columns=1,
-        note=f"Of {drawn.draws - drawn.failed:,} draws: of {drawn.values} values of the machine, and of the error "
-        f"that the model had in {drawn.cases} recorded cases on {drawn.platforms} platforms.",
+        note=f"Of {drawn.draws - drawn.failed:,} draws: of {drawn.values} values of the machine, and of the "
+        f"error that the model had in {drawn.cases} recorded cases on {drawn.platforms} platforms.",
         is_long=len(lines) > 20,
     )
+
+
+def _amount(value: float, unit: str) -> str:
+    if value != value:
+        return "–"
+    return seconds(value) if unit == "s" else format_bytes(round(value))
 
 
 def _latency(result: Result) -> Table:

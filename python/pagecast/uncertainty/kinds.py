@@ -4,6 +4,7 @@ A write is synchronous where most of its time goes by at the device, the journal
 O_SYNC and O_DSYNC. A process, a case or a scenario is of the kind that takes `MOST` of its time, else mixed.
 """
 
+import tomllib
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from pagecast.kinds import NO_IO
 
 if TYPE_CHECKING:
+    from pagecast.api import Scenario
     from pagecast.result import Columns
 
-__all__ = ["KINDS", "NAMES", "Kind", "kind_of_whole", "kinds_of_rows", "seconds_by_kind"]
+__all__ = ["KINDS", "NAMES", "Kind", "kind_of_whole", "kinds_of_rows", "nfs_mounts", "seconds_by_kind"]
 
 Kind: TypeAlias = Literal["read", "buffered_write", "synchronous", "mixed", "nfs"]
 
@@ -89,3 +91,12 @@ def kind_of_whole(seconds: Mapping[Kind, float]) -> Kind:
     """Give the kind of a whole by the seconds of each kind in it; mixed where none takes `MOST`."""
     total = sum(seconds.values())
     return next((kind for kind, time_s in seconds.items() if time_s >= MOST * total > 0), "mixed")
+
+
+def nfs_mounts(scenario: "Scenario") -> frozenset[str]:
+    """Give the mount points of NFS of all hosts."""
+    machine = tomllib.loads(scenario.machine.to_toml())
+    hosts = machine.get("host", {"": machine.get("machine", {})})
+    return frozenset(
+        path for host in hosts.values() for path, mount in host.get("mount", {}).items() if "nfs" in mount
+    )

@@ -1,7 +1,6 @@
 """Simulates a scenario, and with ``uncertain=N`` so many draws of its machine: a range of each figure."""
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,11 +16,19 @@ from pagecast.result import Result
 from pagecast.uncertainty.curves import HIGH, LOW, Curves, Lines, curves_of, latency_bands, level_bands
 from pagecast.uncertainty.draws import scalings
 from pagecast.uncertainty.figures import Figure, Floats, figures_of, values_of
-from pagecast.uncertainty.kinds import KINDS, NAMES, Kind, kind_of_whole, kinds_of_rows, seconds_by_kind
+from pagecast.uncertainty.kinds import (
+    KINDS,
+    NAMES,
+    Kind,
+    kind_of_whole,
+    kinds_of_rows,
+    nfs_mounts,
+    seconds_by_kind,
+)
 from pagecast.uncertainty.model_error import MODEL, ModelError, shipped
 from pagecast.uncertainty.running import run_draws
 
-__all__ = ["MOST_DRAWS", "nfs_mounts", "simulate", "with_ranges"]
+__all__ = ["MOST_DRAWS", "simulate", "with_ranges"]
 
 MOST_DRAWS: Final = 100_000
 """More say no more."""
@@ -233,12 +240,3 @@ def _kinds_of_lines(forecast: Result, lines: Lines, nfs: frozenset[str]) -> list
         rows = np.flatnonzero(places == place)
         found.append(kind_of_whole(seconds_by_kind([kinds[row] for row in rows], table["total_s"][rows])))
     return found
-
-
-def nfs_mounts(scenario: Scenario) -> frozenset[str]:
-    """Give the mount points of NFS of all hosts."""
-    machine = tomllib.loads(scenario.machine.to_toml())
-    hosts = machine.get("host", {"": machine.get("machine", {})})
-    return frozenset(
-        path for host in hosts.values() for path, mount in host.get("mount", {}).items() if "nfs" in mount
-    )
