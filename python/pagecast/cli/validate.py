@@ -101,8 +101,8 @@ def command(
     SCENARIO, or each case of --suite, is simulated and run N times in a folder of --dir, as `pagecast run`
     does. Compares the time of each operation and of all, and dirty and cached memory over time, beside two
     simple rivals and the spread between the runs. Exit code 1 if a forecast is outside the tolerance, which
-    is 10 % of the total time unless [tolerance] of the scenario says otherwise; with --uncertain also if so
-    few cases lie within their range that ranges of 90 % would show it in less than 5 of 100 validations.
+    is 10 % of the total time unless [tolerance] of the scenario says otherwise; with --uncertain also if the
+    ranges hold too few of the cases (binomial test, 5 %).
 
     \b
     Examples:
