@@ -2,10 +2,15 @@
 
 import csv
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from pagecast.exit_codes import ExitCode
+from tests.cli.stopping import stop
 
 SCENARIO = """\
 models = ["kernel"]
@@ -95,3 +100,22 @@ def test_a_study_without_kinds_teaches_nothing(command):
     assert outcome.code != ExitCode.OK
     assert "nothing to learn" in outcome.stderr
     assert not (command.folder / "errors.csv").exists()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_draws_can_be_stopped(command, threads):
+    long = SCENARIO.replace(
+        "do = [", 'do = [ { repeat = 150, do = [ { write = "/data/a", size = "1 GB" } ] },'
+    )
+    (command.folder / "long.toml").write_text(long)
+    arguments = ("simulate", "long.toml", "--uncertain", "5000", "--threads", threads)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pagecast", *arguments],
+        cwd=command.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(4)
+    assert process.poll() is None
+    stop(process, signal.SIGINT)
