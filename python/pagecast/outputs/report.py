@@ -69,9 +69,13 @@ def _sentence(result: Result) -> str:
     table = result.latency
     is_io = np.array([operation not in NO_IO for operation in table["operation"]], dtype=bool)
     count, moved = int(table["count"][is_io].sum()), int(table["bytes"][is_io].sum())
+    ends = seconds(result.end_s)
+    if result.drawn is not None:
+        low, high = (seconds(float(result.ranges[name][0])) for name in ("low", "high"))
+        ends += f" (90 % range: {low} to {high})"
     return (
-        f"{result.model}: the last process ends after {seconds(result.end_s)}; {count:,} operations on "
-        f"files move {format_bytes(moved)}."
+        f"{result.model}: the last process ends after {ends}; {count:,} operations on files move "
+        f"{format_bytes(moved)}."
     )
 
 
