@@ -82,7 +82,7 @@ def test_without_it_nothing_changes(command):
     assert not {"uncertain", "ranges", "level_bands", "latency_bands"} & set(run)
 
 
-@pytest.mark.parametrize("draws", ["0", "1", "-3", "1000000", "many"])
+@pytest.mark.parametrize("draws", ["0", "1", "-3", "10001", "many"])
 def test_draws_that_make_no_range_are_refused(command, draws):
     outcome = command("simulate", "small.toml", "--uncertain", draws)
     assert outcome.code == ExitCode.BAD_INPUT

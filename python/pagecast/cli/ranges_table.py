@@ -87,8 +87,8 @@ def range_notes(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]:
         if drawn.cases:
             yield (
                 f"Ranges of {model} hold the error that it had in {drawn.cases} recorded cases on "
-                f"{drawn.platforms} platforms, {drawn.cases_of_kind} of them of {drawn.kind}, which take "
-                "most of the time here. Levels of memory have the ranges of the machine alone."
+                f"{drawn.platforms} platforms; {drawn.cases_of_kind} of the cases are of the kind of this "
+                f"scenario, {drawn.kind}. Levels of memory have the ranges of the machine alone."
             )
         else:
             yield f"Ranges of {model} hold no error of the model: none was learned."

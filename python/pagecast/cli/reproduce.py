@@ -74,7 +74,7 @@ Examples:
 )
 @click.option(
     "--uncertain",
-    type=click.IntRange(min=2, max=100_000),
+    type=click.IntRange(min=2, max=10_000),
     metavar="N",
     help="Give totals under kernel a 90 % range of N draws: of the machine's uncertain values, and of the "
     "error that the model had on other platforms. Of live-kernel and live-nfs.",

@@ -34,7 +34,8 @@ __all__ = ["command"]
     "--threads",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
+    help="Use N threads for hosts that have nothing to do with each other, or for draws; by default one per "
+    "processor.",
 )
 @click.option(
     "--record",
@@ -59,7 +60,7 @@ __all__ = ["command"]
 )
 @click.option(
     "--uncertain",
-    type=click.IntRange(min=2, max=100_000),
+    type=click.IntRange(min=2, max=10_000),
     metavar="N",
     help="Give each figure a 90 % range: of N draws from the ranges of the machine's values and from the "
     "error that the model had on recorded platforms.",

@@ -69,7 +69,7 @@ _SUITES = ("standard", "methods")
 )
 @click.option(
     "--uncertain",
-    type=click.IntRange(min=2, max=100_000),
+    type=click.IntRange(min=2, max=10_000),
     metavar="N",
     help="Give the total time under kernel a 90 % range of N draws, and judge the ranges of all cases.",
 )

@@ -14,13 +14,26 @@ from pagecast.result import is_modelled
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["HIGH", "LEVELS", "LOW", "Curves", "Lines", "curves_of", "latency_bands", "level_bands"]
+__all__ = [
+    "HIGH",
+    "LEVELS",
+    "LOW",
+    "MOST_HOSTS",
+    "Curves",
+    "Lines",
+    "curves_of",
+    "latency_bands",
+    "level_bands",
+]
 
 LOW: Final = 0.05
 HIGH: Final = 0.95
 """A range of 90 %."""
 
 LEVELS: Final = ("dirty", "cached")
+
+MOST_HOSTS: Final = 8
+"""Of more, no levels are kept."""
 
 POINTS: Final = 200
 """Of a band."""
@@ -75,8 +88,9 @@ def _levels(result: "Result") -> dict[tuple[str, str], _Floats]:
     table = result.timeline
     at = np.linspace(0.0, result.end_s, POINTS)
     hosts = np.array(table["host"], dtype=object)
+    names = list(dict.fromkeys(table["host"]))
     found = {}
-    for host in dict.fromkeys(table["host"]):
+    for host in names if len(names) <= MOST_HOSTS else []:
         rows = np.flatnonzero(hosts == host)
         time_s = table["time_s"][rows]
         for level in LEVELS:

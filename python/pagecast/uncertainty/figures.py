@@ -12,6 +12,7 @@ from pagecast.errors import MeasureError
 from pagecast.kinds import NO_IO
 from pagecast.measures import Measure, evaluate, parse_measure
 from pagecast.result import is_modelled
+from pagecast.uncertainty.curves import MOST_HOSTS
 from pagecast.uncertainty.kinds import Kind, kind_of_whole, kinds_of_rows, seconds_by_kind
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 MOST_PROCESSES: Final = 20
 """Of more, only figures of all together have ranges."""
-
-MOST_HOSTS: Final = 8
 
 ENOUGH: Final = 10
 """Percentiles say something of so many operations."""

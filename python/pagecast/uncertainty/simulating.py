@@ -11,6 +11,7 @@ from pagecast import api
 from pagecast.api import Scenario
 from pagecast.arguments import check_progress, check_whole
 from pagecast.errors import SimulationError
+from pagecast.progress import Progress
 from pagecast.ranges import Drawn, Ranges
 from pagecast.result import Result
 from pagecast.uncertainty.curves import HIGH, LOW, Curves, Lines, curves_of, latency_bands, level_bands
@@ -30,7 +31,7 @@ from pagecast.uncertainty.running import run_draws
 
 __all__ = ["MOST_DRAWS", "simulate", "with_ranges"]
 
-MOST_DRAWS: Final = 100_000
+MOST_DRAWS: Final = 10_000
 """More say no more."""
 
 _MOST_SEED: Final = 2**64 - 1
@@ -150,8 +151,57 @@ def with_ranges(
         Over half of the draws cannot go on.
     """
     nfs = nfs_mounts(scenario)
-    figures = figures_of(forecast, nfs=nfs)
-    lines = Lines.of(forecast)
+    figures, lines = figures_of(forecast, nfs=nfs), Lines.of(forecast)
+    taken = _draw(scenario, forecast, draws, figures, lines, options=options, threads=threads, tell=tell)
+    failures = [each for each in taken if isinstance(each, SimulationError)]
+    done = {draw: each for draw, each in enumerate(taken) if not isinstance(each, SimulationError)}
+    if 2 * len(failures) > draws:
+        raise SimulationError(f"{len(failures):,} of {draws:,} draws cannot go on; the first: {failures[0]}")
+    known = (shipped() if error is None else error) if forecast.model == MODEL else ModelError(())
+    errors = {kind: known.factors(kind, draws, forecast.seed) for kind in KINDS}
+    factors = {kind: np.array([errors[kind][draw] for draw in done]) for kind in KINDS}
+    kind = figures[0].kind
+    assert kind is not None, "the makespan has the error of a kind"
+    curves = [each.curves for each in done.values()]
+    drawn = Drawn(
+        draws=draws,
+        failed=len(failures),
+        first_failure=str(failures[0]) if failures else "",
+        values=len(scenario.uncertainty),
+        platforms=len(known.platforms),
+        cases=known.cases,
+        kind=NAMES[kind],
+        cases_of_kind=known.cases_of(kind),
+    )
+    ranges = Ranges(
+        drawn,
+        _table(figures, values_of(figures, forecast), [each.values for each in done.values()], factors),
+        level_bands(curves, figures[0].changed(np.ones(len(done)), factors[kind])),
+        latency_bands(curves, lines, [factors[of] for of in _kinds_of_lines(forecast, lines, nfs)]),
+    )
+    return forecast.with_ranges(ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """The figures and curves of a draw, before the error of the model."""
+
+    values: list[float]
+    curves: Curves
+
+
+def _draw(
+    scenario: Scenario,
+    forecast: Result,
+    draws: int,
+    figures: Sequence[Figure],
+    lines: Lines,
+    *,
+    options: Mapping[str, object] | None,
+    threads: int | None,
+    tell: Progress,
+) -> "list[_Draw | SimulationError]":
+    """Simulate the draws; where nothing is uncertain and no other seed matters, one stands for all."""
     seed = forecast.seed
     machines = scalings(scenario.uncertainty, scenario.hosts, draws, seed)
 
@@ -168,41 +218,16 @@ def with_ranges(
         return _Draw(values_of(figures, result), curves_of(result, lines))
 
     threads = 1 if scenario.toml is None else threads
-    taken = run_draws(draws, one, threads=threads, tell=tell)
-    failures = [each for each in taken if isinstance(each, SimulationError)]
-    done = {draw: each for draw, each in enumerate(taken) if not isinstance(each, SimulationError)}
-    if 2 * len(failures) > draws:
-        raise SimulationError(f"{len(failures):,} of {draws:,} draws cannot go on; the first: {failures[0]}")
-    known = (shipped() if error is None else error) if forecast.model == MODEL else ModelError(())
-    errors = {kind: known.factors(kind, draws, seed) for kind in KINDS}
-    factors = {kind: np.array([errors[kind][draw] for draw in done]) for kind in KINDS}
-    kind = figures[0].kind
-    assert kind is not None, "the makespan has the error of a kind"
-    curves = [each.curves for each in done.values()]
-    ranges = Ranges(
-        Drawn(
-            draws=draws,
-            failed=len(failures),
-            first_failure=str(failures[0]) if failures else "",
-            values=len(scenario.uncertainty),
-            platforms=len(known.platforms),
-            cases=known.cases,
-            kind=NAMES[kind],
-            cases_of_kind=known.cases_of(kind),
-        ),
-        _table(figures, values_of(figures, forecast), [each.values for each in done.values()], factors),
-        level_bands(curves, figures[0].changed(np.ones(len(done)), factors[kind])),
-        latency_bands(curves, lines, [factors[of] for of in _kinds_of_lines(forecast, lines, nfs)]),
-    )
-    return forecast.with_ranges(ranges)
+    if not scenario.uncertainty:
+        first, second = run_draws(2, one, threads=threads, tell=lambda fraction, what: None)
+        if not isinstance(first, SimulationError) and _is_same(first, second):
+            tell(1.0, "")
+            return [first] * draws
+    return run_draws(draws, one, threads=threads, tell=tell)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draw:
-    """The figures and curves of a draw, before the error of the model."""
-
-    values: list[float]
-    curves: Curves
+def _is_same(one: _Draw, other: "_Draw | SimulationError") -> bool:
+    return isinstance(other, _Draw) and np.array_equal(one.values, other.values, equal_nan=True)
 
 
 def _table(

@@ -213,3 +213,20 @@ def test_a_scenario_that_mostly_fails_has_no_ranges():
 def test_a_scenario_with_a_sweep_has_ranges():
     of = scenario(programs=f'{PROGRAMS}[sweep]\nvary = {{ "machine.memory.size" = "1GB,2GB" }}\n')
     assert pc.simulate(of, uncertain=4).drawn.draws == 4
+
+
+def test_draws_that_cannot_differ_are_simulated_once(monkeypatch):
+    asked, simulate = [], api.simulate
+    monkeypatch.setattr(api, "simulate", lambda *of, **more: asked.append(more) or simulate(*of, **more))
+    assert ranges(scenario(spread=None), 50).drawn.draws == 50
+    assert len(asked) == 1 + 2
+
+
+def test_of_many_hosts_no_levels_are_kept():
+    hosts = "".join(f"host.h{n}.{line}\n" for n in range(9) for line in MACHINE.splitlines())
+    link = 'link.l{0} = {{ between = ["h0", "h{0}"], rate = "1 GB/s", latency = "1 us" }}\n'
+    links = "".join(link.format(n) for n in range(1, 9))
+    programs = '[[process]]\nname = "a"\nhost = "h0"\ndo = [ { write = "/data/f", size = "8 MB" } ]\n'
+    result = ranges(pc.Scenario.from_toml(hosts + links + programs), 4)
+    assert len(result.level_bands) == 0
+    assert [name for name in result.ranges["measure"] if name.startswith("peak")] == []
