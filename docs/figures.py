@@ -10,6 +10,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from net_pages import net_pictures
+from range_figures import ranges_timeline
 from sweep_figures import sweep_pareto, sweep_tornado
 
 import pagecast as pc
@@ -612,6 +613,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "sample_instants": sample_instants,
     "sweep_tornado": sweep_tornado,
     "sweep_pareto": sweep_pareto,
+    "ranges_timeline": ranges_timeline,
 }
 
 NETS: Final = net_pictures()

@@ -73,10 +73,10 @@ if TYPE_CHECKING:
     from pagecast.calibration import calibrate
     from pagecast.errors import PagecastError, ScenarioError, SimulationError
     from pagecast.explanation import explain
-    from pagecast.models import simulate
     from pagecast.result import Columns, Result
     from pagecast.running import Measured, run
     from pagecast.sweeps import Sweep, sweep
+    from pagecast.uncertainty import simulate
     from pagecast.validation import Case, Tolerance, validate
 
 __all__ = [
@@ -177,7 +177,7 @@ _LAZY = {
     "list_machines": "pagecast.api",
     "load_machine": "pagecast.api",
     "run": "pagecast.running",
-    "simulate": "pagecast.models",
+    "simulate": "pagecast.uncertainty",
     "Advice": "pagecast.advice",
     "advise": "pagecast.advice",
     "explain": "pagecast.explanation",

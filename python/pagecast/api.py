@@ -346,6 +346,31 @@ class Scenario:
         scenario._core = self._core.with_memory(size_bytes)
         return scenario
 
+    @property
+    def uncertainty(self) -> list[tuple[str, str, float]]:
+        """The values of the machine that have a range: host, key, and spread.
+
+        In 90 of 100 cases a value is at most 1 + spread times too small, or too large.
+        """
+        return self._core.uncertainty
+
+    def scaled(self, factors: Sequence[tuple[int, str, float]]) -> "Scenario":
+        """Give the same scenario with values of its machine multiplied.
+
+        Parameters
+        ----------
+        factors : sequence of tuple of int, str and float
+            The number of the host in `hosts`, the key as in `uncertainty`, and the factor.
+
+        Returns
+        -------
+        Scenario
+            With the same programs.
+        """
+        scenario = Scenario.__new__(Scenario)
+        scenario._core = self._core.scaled(list(factors))
+        return scenario
+
     def record(self, operations: int) -> _core.Recording:
         """Record the operations that its programs would do, without times and without a machine.
 
@@ -435,48 +460,9 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
-    """Simulate a scenario in the engine, under one of its policies.
+    """Simulate a scenario in the engine, under one of its policies, without ranges.
 
-    Parameters
-    ----------
-    scenario : Scenario
-    model : str
-        One of `_core.MODELS`; by default Linux's own rules.
-    seed : int
-        Of all random streams; only machines with uneven devices, or with `service_read`
-        or `service_write`, draw random numbers.
-    options : mapping of str, optional
-        Options of the model, with units: ``{"chunk": "100 MB"}``; they come before those of the scenario.
-    residency : {"end", "operation"}, optional
-        When the table `files` is filled; the value of the scenario if not given, "end" by default.
-    record : str
-        Which operations have rows: "all"; "slow:10ms" those that take that long; "histogram" the 100 slowest,
-        so that memory does not grow with their number; "auto" all up to 200,000, of more the 100 slowest.
-        `Result.latency` and `Result.rates` count all of them.
-    at_risk : bool
-        Whether the result has what a power cut would lose at each moment, `Result.at_risk`.
-    threads : int, optional
-        How many threads share the hosts that have nothing to do with each other; one per processor if not
-        given. The result does not depend on it.
-    progress : callable, optional
-        Called at most ten times a second with the fraction done (NaN if not known) and the simulated seconds.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    UnknownModelError
-        No such model or option.
-    ArgumentError, ArgumentTypeError
-        A seed that 64 bits do not hold, or no thread; an argument of another type.
-    RecursionError
-        A program simulates a scenario whose program simulates a scenario, and so on, 50 deep.
-    SimulationError
-        The workload cannot go on: a deadlock, a read beyond the end of a file, not enough memory.
-    KeyboardInterrupt
-        Ctrl-C was pressed.
+    Parameters, result and errors are those of `pagecast.uncertainty.simulate`, which is `pagecast.simulate`.
     """
     check_type("scenario", scenario, Scenario, "Scenario(...) or Scenario.load(...)")
     if model == PETRI:

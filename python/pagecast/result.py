@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from pagecast.ranges import Drawn, Ranges
+
 __all__ = ["TABLES", "Columns", "Result", "Tables", "is_modelled"]
 
 Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]] | list[str]"
@@ -169,11 +171,14 @@ class Result:
     always_saved: ClassVar[tuple[str, ...]] = TABLES
     """The names of the tables that are always saved."""
 
-    saved_with_rows: ClassVar[tuple[str, ...]] = ("links", "servers", "rpc_slots", "payloads", "at_risk")
+    saved_with_rows: ClassVar[tuple[str, ...]] = (
+        "links", "servers", "rpc_slots", "payloads", "at_risk", "ranges", "level_bands", "latency_bands",
+    )  # fmt: skip
     """The names of those that are saved if they have rows."""
 
-    def __init__(self, core: Tables) -> None:
+    def __init__(self, core: Tables, ranges: "Ranges | None" = None) -> None:
         self._core = core
+        self._ranges = ranges
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -359,6 +364,42 @@ class Result:
         """
         return self._table("at_risk")
 
+    def with_ranges(self, ranges: "Ranges") -> "Result":
+        """Give the same result with ranges."""
+        return Result(self._core, ranges)
+
+    @property
+    def drawn(self) -> "Drawn | None":
+        """What the ranges come from; None without ``uncertain=N``."""
+        return None if self._ranges is None else self._ranges.drawn
+
+    @cached_property
+    def ranges(self) -> Columns:
+        """The 90 % ranges of figures; with ``uncertain=N``.
+
+        Columns `measure` (as ``pagecast sweep --measure`` takes it), `unit`, `forecast` (the figure without
+        any draw), and of the draws `median`, `low` and `high`, their 5th and 95th percentile.
+        """
+        return Columns(self._ranges.figures if self._ranges else {"measure": []})
+
+    @cached_property
+    def level_bands(self) -> Columns:
+        """The 90 % ranges of levels of memory over time; with ``uncertain=N``.
+
+        Columns `time_s`, `host`, `dirty_low_bytes`, `dirty_high_bytes`, `cached_low_bytes` and
+        `cached_high_bytes`, as far as the model knows them.
+        """
+        return Columns(self._ranges.level_bands if self._ranges else {"time_s": []})
+
+    @cached_property
+    def latency_bands(self) -> Columns:
+        """The 90 % ranges of percentiles of durations; with ``uncertain=N``.
+
+        Columns `operations` (a line of the figure of latencies), `position` (100 / (100 - percent)), `low_s`
+        and `high_s`.
+        """
+        return Columns(self._ranges.latency_bands if self._ranges else {"operations": []})
+
     @cached_property
     def devices(self) -> Columns:
         """What each disk does over time: requests, bytes, flushes, utilisation, depth and time in the queue.
@@ -467,7 +508,8 @@ class Result:
         """
         tables = {name: self.table(name).to_dict() for name in self.tables}
         tables["repeated"] = self.repeated.to_dict()
-        return {"model": self.model, "options": self.options, **tables}
+        uncertain = {} if self.drawn is None else {"uncertain": self.drawn.as_dict()}
+        return {"model": self.model, "options": self.options, **uncertain, **tables}
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write all tables as CSV, and as Parquet where pyarrow is installed.

@@ -64,6 +64,7 @@ OPTIONS = {
     "--model": ("", "nobody", "\x1b[31m", "x" * 10_000, "caf\udce9", "kernel "),
     "--seed": ("-1", "1.5", "nan", str(2**64), "9" * 5000, "", "0x10"),
     "--threads": ("0", "-1", "1.5", "9" * 400, "", "many"),
+    "--uncertain": ("0", "1", "-1", "1.5", "9" * 400, "", "many"),
     "--residency": ("", "never", "\n"),
     "--machine": ("", "nobody", "./nobody.toml", "/", "/dev/null", "x" * 5000, "/proc/self/mem", "./x.toml"),
 }

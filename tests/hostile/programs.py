@@ -96,6 +96,7 @@ CALLS = [
     "pc.simulate(pc.Scenario(MACHINE, processes={'a': lambda: iter([«pc.compute(1)»])}))",
     "pc.simulate(«scenario()», model=«'no-cache'», seed=«0», residency=«'end'», threads=«1», "
     "progress=«None»)",
+    "pc.simulate(scenario(), model='no-cache', uncertain=«2»)",
     "pc.simulate(scenario(), model='wrench', options=«{}»)",
     "pc.simulate(scenario(), model='wrench', options={«'chunk'»: «'100 MB'»})",
     "pc.Scenario.from_toml(«'x = 1'», origin=«'here'», base_dir=«'.'», set=«[]»)",

@@ -21,6 +21,8 @@ dirty_ratio = «20»
 dirty_background_ratio = «10»
 dirty_expire_centisecs = «3000»
 dirty_writeback_centisecs = «500»
+[machine.uncertainty]
+"memory.write" = «"3 %"»
 [machine.disk.ssd]
 size = «"50 GB"»
 read = «"520 MB/s"»

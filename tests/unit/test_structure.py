@@ -19,7 +19,7 @@ LAYERS = (
     ("studies", "validation", "outputs", "studio"),
     ("description",),
     ("comparison", "advice"),
-    ("report", "benchmark", "grid", "sweeps", "explanation"),
+    ("report", "benchmark", "grid", "sweeps", "explanation", "uncertainty"),
     ("models",),
     ("plot", "calibration", "cache", "simpy", "petri", "measures"),
 )

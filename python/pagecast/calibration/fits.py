@@ -13,6 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from pagecast.calibration.spreads import spread_of_rounds
+
 __all__ = [
     "LEAST_ROUNDS",
     "Bucket",
@@ -66,6 +68,8 @@ class Estimate:
     """How much it changes from the first to the last round, as a fraction of the median (Theil and Sen)."""
     is_drifting: bool
     """Whether Kendall's rank correlation with the round is beyond chance (5 %)."""
+    later: float | None = None
+    """90 of 100 later rounds are at most 1 + this times away; None where that cannot be said."""
 
     @property
     def is_unsure(self) -> bool:
@@ -122,6 +126,7 @@ def estimate(rounds: Sequence[float]) -> Estimate:
         noise=float(upper - lower) / 1.349 / scale,
         drift=float(np.median(slopes)) * (n - 1) / scale if len(slopes) else 0.0,
         is_drifting=_is_drifting(slopes, n),
+        later=spread_of_rounds(values.tolist()),
     )
 
 

@@ -158,6 +158,26 @@ def _tables(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
     line = f"type = {toml_string(kind)}"
     yield f"{line:{COLUMN - 1}} # read: /proc/mounts"
     yield from (_line(value) for value in values if value.key.startswith("mount."))
+    yield from _uncertainty(facts, values)
+
+
+def _uncertainty(facts: Facts, values: Sequence[Value]) -> Iterator[str]:
+    """Give the table of ranges: of every value of which there were two rounds or more."""
+    disk = "disk" if facts.device is None else facts.device.name
+    tables = {"disk": f"disk.{disk}", "mount": f"mount.{facts.mount.point}"}
+    known = [(value, value.range) for value in values if value.range is not None]
+    if not known:
+        return
+    yield ""
+    yield "# 90 of 100 later runs find a value at most so much larger or smaller: the spread of the rounds"
+    yield "[uncertainty]"
+    for value, spread in known:
+        table, _, key = value.key.partition(".")
+        yield f"{toml_string(f'{tables.get(table, table)}.{key}')} = {toml_string(_percent(spread))}"
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.2g} %"
 
 
 def _line(value: Value) -> str:

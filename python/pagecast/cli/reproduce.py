@@ -73,6 +73,20 @@ Examples:
     "live-programs and kernel-law need them.",
 )
 @click.option(
+    "--uncertain",
+    type=click.IntRange(min=2, max=10_000),
+    metavar="N",
+    help="Give totals under kernel a 90 % range of N draws: of the machine's uncertain values, and of the "
+    "error that the model had on other platforms. Of live-kernel and live-nfs.",
+)
+@click.option(
+    "--learn",
+    type=options.FileName(),
+    metavar="FILE",
+    help="Add the errors of totals under kernel to FILE, from which ranges are drawn. Of live-kernel and "
+    "live-nfs.",
+)
+@click.option(
     "--brief", is_flag=True, help="Print the mean error of each model and where the report is, and no more."
 )
 @options.as_json
@@ -90,6 +104,8 @@ def command(
     overrides: tuple[str, ...],
     seeds: int | None,
     data: Path | None,
+    uncertain: int | None,
+    learn: Path | None,
     brief: bool,
     as_json: bool,
     out: Path | None,
@@ -115,12 +131,18 @@ def command(
             overrides=overrides,
             seeds=seeds,
             data=data,
+            uncertain=uncertain,
             command=shlex.join(["pagecast", *map(shown, sys.argv[1:])]),
             progress=progress.part,
         )
         if out is not None:
             progress.begin(f"writing {shown(out)}")
             save(outcome, out, replace=_is_earlier_report(study, out))
+    if learn is not None:
+        from pagecast.export import write_file
+        from pagecast.studies.learning import learn_into
+
+        write_file(learn, learn_into(learn, outcome.rows).encode(), replace=True)
     if as_json:
         click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
     elif brief:

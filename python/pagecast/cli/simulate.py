@@ -35,7 +35,8 @@ __all__ = ["command"]
     "--threads",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Use N threads for hosts that have nothing to do with each other; by default one per processor.",
+    help="Use N threads for hosts that have nothing to do with each other, or for draws; by default one per "
+    "processor.",
 )
 @click.option(
     "--record",
@@ -59,6 +60,13 @@ __all__ = ["command"]
     help="Say what a power cut would lose at each moment: a table of --out and --json; needs --model kernel.",
 )
 @click.option(
+    "--uncertain",
+    type=click.IntRange(min=2, max=10_000),
+    metavar="N",
+    help="Give each figure a 90 % range: of N draws from the ranges of the machine's values and from the "
+    "error that the model had on recorded platforms.",
+)
+@click.option(
     "--fio-json",
     "fio_json",
     type=options.FileName(),
@@ -79,6 +87,7 @@ def command(
     record: str,
     slowest: int | None,
     at_risk: bool,
+    uncertain: int | None,
     fio_json: Path | None,
     as_json: bool,
     out: Path | None,
@@ -97,6 +106,7 @@ def command(
       pagecast simulate scenario.toml --model wrench --model no-cache
       pagecast simulate job.fio --machine m.toml --model kernel
       pagecast simulate scenario.toml --set machine.memory.size=64GB --out results
+      pagecast simulate scenario.toml --uncertain 200
       pagecast simulate - --json < scenario.toml | jq .runs[0].operations
 
     DIR gets a folder for each model, with all tables as CSV (and Parquet where pyarrow is installed), a
@@ -116,16 +126,25 @@ def command(
     if at_risk and "kernel" not in models:
         raise click.UsageError("--at-risk needs the model kernel; add --model kernel")
     results = run(
-        loaded, models, seed=seed, residency=residency, record=record, at_risk=at_risk, threads=threads
+        loaded,
+        models,
+        seed=seed,
+        residency=residency,
+        record=record,
+        at_risk=at_risk,
+        threads=threads,
+        uncertain=uncertain,
     )
     if fio_json is not None:
         save_fio_json(results[0], scenario, fio_json)
     if out is not None:
         save(results, out, force=force)
     from pagecast.cli.notices import of_forecasts
+    from pagecast.cli.ranges_table import range_notes
 
+    notes = [*of_forecasts(loaded, results), *range_notes(loaded, results)]
     if as_json:
-        for line in of_forecasts(loaded, results):
+        for line in notes:
             click.echo(f"Note: {line}", err=True)
         if not all(result.has_all_operations for result in results):
             click.echo("Note: not every operation has a row; --record all keeps one of each", err=True)
@@ -134,7 +153,7 @@ def command(
     from pagecast.cli.summary import print_summary
 
     print_summary(loaded, results, every=every, slowest=slowest)
-    for line in of_forecasts(loaded, results):
+    for line in notes:
         click.echo(f"Note: {line}")
     if out is not None:
         click.echo(f"Results are in {shown(out)}", err=True)
@@ -149,26 +168,33 @@ def run(
     record: str = "all",
     at_risk: bool = False,
     threads: int | None = None,
+    uncertain: int | None = None,
 ) -> list[Result]:
     """Simulate under each model, with a progress display for anything longer."""
     from pagecast.cli.progress import Progress
 
+    if uncertain is not None:
+        from pagecast.uncertainty import check_has_ranges, with_ranges
+
+        for model in models:
+            check_has_ranges(model)
     results = []
     with Progress() as progress:
         for model in dict.fromkeys(models):
             progress.begin(f"simulating under {model}")
-            results.append(
-                simulate(
-                    scenario,
-                    model=model,
-                    seed=seed,
-                    residency=residency,
-                    record=record,
-                    at_risk=at_risk,
-                    threads=threads,
-                    progress=progress.simulated,
-                )
+            result = simulate(
+                scenario,
+                model=model,
+                seed=seed,
+                residency=residency,
+                record=record,
+                at_risk=at_risk,
+                threads=threads,
+                progress=progress.simulated,
             )
+            if uncertain is not None:
+                result = with_ranges(scenario, result, uncertain, threads=threads, tell=progress.part)
+            results.append(result)
     return results
 
 

@@ -14,6 +14,7 @@ from pagecast.api import Scenario
 from pagecast.cli.amounts import seconds, seconds_and_more
 from pagecast.cli.happened import happenings
 from pagecast.cli.links_table import links_table
+from pagecast.cli.ranges_table import ranges_table
 from pagecast.cli.repeated_table import repeated_tables
 from pagecast.cli.rows import Operations
 from pagecast.cli.slowest_table import slowest_table
@@ -65,6 +66,8 @@ def print_summary(
         print_plain(table, console)
     for table in _totals_that_fit(console, results):
         print_plain(table, console)
+    for ranges in filter(None, (ranges_table(console.width, result) for result in results)):
+        print_plain(ranges, console)
     if any(_NOT_MODELLED in _peaks(result).values() for result in results):
         print_plain(f"{_NOT_MODELLED}: no part of the model.\n", console)
     if lines := [line for result in results for line in (*stragglers(result), *happenings(result))]:

@@ -67,6 +67,12 @@ _SUITES = ("standard", "methods")
     is_flag=True,
     help="Record the kernel's own rates and limits, and give the model those of before. Needs root.",
 )
+@click.option(
+    "--uncertain",
+    type=click.IntRange(min=2, max=10_000),
+    metavar="N",
+    help="Give the total time under kernel a 90 % range of N draws, and judge the ranges of all cases.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the planned runs and whether they fit; do nothing.")
 @options.as_json
 @click.option("--out", type=options.FileName(), metavar="DIR", help="Write a report and results to DIR.")
@@ -84,6 +90,7 @@ def command(
     tolerance: float | None,
     sample_hz: int,
     trace: bool,
+    uncertain: int | None,
     dry_run: bool,
     as_json: bool,
     out: Path | None,
@@ -94,7 +101,8 @@ def command(
     SCENARIO, or each case of --suite, is simulated and run N times in a folder of --dir, as `pagecast run`
     does. Compares the time of each operation and of all, and dirty and cached memory over time, beside two
     simple rivals and the spread between the runs. Exit code 1 if a forecast is outside the tolerance, which
-    is 10 % of the total time unless [tolerance] of the scenario says otherwise.
+    is 10 % of the total time unless [tolerance] of the scenario says otherwise; with --uncertain also if the
+    ranges hold too few of the cases (binomial test, 5 %).
 
     \b
     Examples:
@@ -125,6 +133,7 @@ def command(
         sample_hz=sample_hz,
         trace=trace,
         machine=shown(machine) if machine else "",
+        uncertain=uncertain,
     )
     validation = Validation(cases, name=suite or cases[0].name, settings=settings, left_out=left_out)
     place = validation.check(directory)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pagecast.comparison.coverage import coverage_of
 from pagecast.comparison.rows import Row, to_json
 from pagecast.report.document import Report, Table
 
@@ -69,7 +70,9 @@ class Outcome:
 
     def to_json(self) -> dict[str, object]:
         """Give the rows, their summary and the provenance, and the comparisons beside times."""
-        return to_json(self.rows, self.provenance) | self.beside_times()
+        found = coverage_of(self.rows)
+        coverage = {} if found is None else {"coverage": found.as_dict()}
+        return to_json(self.rows, self.provenance) | coverage | self.beside_times()
 
     def print_to(self, console: "Console") -> None:
         """Print the tables and the conclusion for a reader at a terminal."""

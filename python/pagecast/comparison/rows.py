@@ -45,7 +45,8 @@ class Row:
 
     `role` is "calibration" if this very measurement was used to describe the machine, else "judged".
     `forecast_range_s` is the least and the greatest forecast where several seeds were run; `forecast_s` is
-    their mean.
+    their mean. `range_s` is the 90 % range of the forecast, where one was drawn, and `kind` the kind of I/O
+    of the case, where its errors can be learned from.
     """
 
     experiment: str
@@ -59,6 +60,8 @@ class Row:
     measured_s: float
     forecast_s: float
     forecast_range_s: tuple[float, float] | None = None
+    range_s: tuple[float, float] | None = None
+    kind: str | None = None
 
     def __post_init__(self) -> None:
         assert self.measured_s > 0, "a point without a measured time makes no row"
@@ -70,6 +73,9 @@ class Row:
 
     def as_dict(self) -> dict[str, object]:
         """Give the row under the names of ``--json``."""
+        range_s: dict[str, object] = {}
+        if self.range_s is not None:
+            range_s = {"low_s": self.range_s[0], "high_s": self.range_s[1]}
         return {
             "experiment": self.experiment,
             "case": self.case,
@@ -82,6 +88,7 @@ class Row:
             "measured_s": self.measured_s,
             "forecast_s": self.forecast_s,
             "error": self.error,
+            **range_s,
         }
 
 

@@ -69,18 +69,55 @@ def _sentence(result: Result) -> str:
     table = result.latency
     is_io = np.array([operation not in NO_IO for operation in table["operation"]], dtype=bool)
     count, moved = int(table["count"][is_io].sum()), int(table["bytes"][is_io].sum())
+    ends = seconds(result.end_s)
+    if result.drawn is not None:
+        low, high = (seconds(float(result.ranges[name][0])) for name in ("low", "high"))
+        ends += f" (90 % range: {low} to {high})"
     return (
-        f"{result.model}: the last process ends after {seconds(result.end_s)}; {count:,} operations on "
-        f"files move {format_bytes(moved)}."
+        f"{result.model}: the last process ends after {ends}; {count:,} operations on files move "
+        f"{format_bytes(moved)}."
     )
 
 
 def _section(result: Result, figures: Mapping[str, str]) -> Section:
     return Section(
         result.model,
-        figures=[Figure(name.replace("_", " "), svg, CAPTIONS[name]) for name, svg in figures.items()],
-        tables=[_latency(result)],
+        figures=[
+            Figure(name.replace("_", " "), svg, _caption(result, name)) for name, svg in figures.items()
+        ],
+        tables=[_latency(result), *([] if result.drawn is None else [_ranges(result)])],
     )
+
+
+def _caption(result: Result, name: str) -> str:
+    has_bands = result.drawn is not None and name in ("timeline", "latency")
+    return f"{CAPTIONS[name]} Bands are 90 % ranges." if has_bands else CAPTIONS[name]
+
+
+def _ranges(result: Result) -> Table:
+    """Make the table of ranges, in seconds and bytes as a person reads them."""
+    ranges, drawn = result.ranges, result.drawn
+    assert drawn is not None, "only results with ranges are asked"
+    lines = []
+    for row, (measure, unit) in enumerate(zip(ranges["measure"], ranges["unit"], strict=True)):
+        values = [float(ranges[name][row]) for name in ("forecast", "median", "low", "high")]
+        cells = [_amount(value, unit) for value in values]
+        lines.append((measure, *cells))
+    return Table(
+        title="90 % ranges",
+        columns=("figure", "forecast", "median", "from", "to"),
+        rows=lines,
+        text_columns=1,
+        note=f"Of {drawn.draws - drawn.failed:,} draws: of {drawn.values} values of the machine, and of the "
+        f"error that the model had in {drawn.cases} recorded cases on {drawn.platforms} platforms.",
+        is_long=len(lines) > 20,
+    )
+
+
+def _amount(value: float, unit: str) -> str:
+    if value != value:
+        return "–"
+    return seconds(value) if unit == "s" else format_bytes(round(value))
 
 
 def _latency(result: Result) -> Table:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from pagecast.arguments import check_word
 from pagecast.plot.axes import duration_axis, given_or_new, outside_legend, quiet_frame, say, time_axis
+from pagecast.plot.bands import draw_latency_bands
 from pagecast.plot.operation_groups import Groups, groups, windows
 from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import SEQUENCE
@@ -43,7 +44,8 @@ def latency(
     """Draw how long operations on files take, a line for each kind and process.
 
     Copies of a process share a line, and so do all files. The calls of an operation with a pattern count one
-    by one. Axes of durations are logarithmic; what takes no time at all is not drawn.
+    by one. Axes of durations are logarithmic; what takes no time at all is not drawn. With ``uncertain=N``
+    percentiles have their 90 % ranges as bands.
 
     Parameters
     ----------
@@ -91,6 +93,7 @@ def _percentiles(ax: "Axes", result: "Result", found: Groups) -> str:
             linewidth=1.8,
             label=found.labels[place],
         )
+    draw_latency_bands(ax, result, found.labels)
     duration_axis(ax, "y")
     ax.set_ylabel("duration, log scale")
     percentile_axis(ax, most)

@@ -14,6 +14,7 @@ from pagecast.plot.axes import (
     size_scale,
     time_axis,
 )
+from pagecast.plot.bands import draw_level_bands
 from pagecast.plot.limits import LIMIT_LINE, LIMIT_NAMES, limits_in_reach
 from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
@@ -44,6 +45,8 @@ _Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
     """Draw used, anonymous, cached and dirty memory over time, as far as the model knows them.
+
+    With ``uncertain=N`` bands are the 90 % ranges of dirty and cached memory.
 
     Under `kernel` also the limits of dirty memory, where memory comes near them, and shaded the time in
     which writers were throttled.
@@ -81,6 +84,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
 
     for level, values in levels.items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
+    band_s = draw_level_bands(ax, result, host, scale=scale)
     whose = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own
     for limit, values in limits_in_reach(result, rows, top).items():
         draw(
@@ -96,7 +100,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
         say(ax, f"{result.model} has no {' and no '.join(missing)} memory", aside=something)
     ax.set_ylabel(f"memory ({unit})")
     ax.set_title(f"Memory{of_host(result, host)} over time, {result.made_by}")
-    time_axis(ax, result.end_s)
+    time_axis(ax, max(result.end_s, band_s))
     ax.set_ylim(bottom=0)
     quiet_frame(ax)
     outside_legend(ax, levels)

@@ -42,6 +42,7 @@ class Asked:
     command: str
     tell: Progress
     simulate: Simulate
+    uncertain: int | None = None
 
     def steps(self, plan: Sequence[_Step], called: Callable[[_Step], str]) -> Iterator[_Step]:
         """Give the steps of a plan one by one, and tell of each before it is done."""
@@ -86,6 +87,8 @@ class Study(Generic[_Outcome]):
         How a case is forecast.
     is_random : bool
         Whether seeds matter.
+    has_ranges : bool
+        Whether totals can have ranges.
     """
 
     name: str
@@ -95,6 +98,7 @@ class Study(Generic[_Outcome]):
     forecast: Callable[[Asked], _Outcome]
     simulate: Simulate
     is_random: bool = False
+    has_ranges: bool = False
 
     def run(
         self,
@@ -108,6 +112,7 @@ class Study(Generic[_Outcome]):
         command: str = "",
         progress: Progress | None = None,
         simulate: Simulate | None = None,
+        uncertain: int | None = None,
     ) -> _Outcome:
         """Run the experiments and compare.
 
@@ -130,6 +135,8 @@ class Study(Generic[_Outcome]):
         progress : callable, optional
         simulate : callable, optional
             How a case is forecast instead.
+        uncertain : int, optional
+            So many draws give each total under `kernel` a 90 % range, where the study has ranges.
 
         Raises
         ------
@@ -140,6 +147,8 @@ class Study(Generic[_Outcome]):
         """
         if seeds is not None and seeds > 1 and not self.is_random:
             raise StudyError(f"{self.name} has nothing that is random; leave --seeds {seeds} out")
+        if uncertain is not None and not self.has_ranges:
+            raise StudyError(f"{self.name} has no ranges; leave --uncertain {uncertain} out")
         known = self.experiments or tuple(experiments)
         if unknown := [name for name in experiments if name not in known]:
             raise StudyError(f"{self.name} has no experiment {unknown[0]!r}; it has {', '.join(known)}")
@@ -155,6 +164,7 @@ class Study(Generic[_Outcome]):
                 command=command,
                 tell=teller(progress),
                 simulate=simulate or self.simulate,
+                uncertain=uncertain,
             )
         )
 

@@ -13,7 +13,6 @@ from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
 from pagecast.studio.document import applied
 from pagecast.studio.folder import files_in_folder
-from pagecast.sweep_table import split_sweep_table
 
 __all__ = ["Loaded", "Text", "Watched"]
 
@@ -108,12 +107,11 @@ class Watched:
 
 def _named_files(content: bytes, path: Path, overrides: Sequence[str]) -> list[Path]:
     """Find what is read before the core reads it; what is not understood here is not given to the core."""
-    rest, _ = split_sweep_table(content, shown(path))
     try:
-        document = tomllib.loads(rest.decode())
+        document = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        line = place[1] if place and place[1] else len(rest.splitlines())
+        line = place[1] if place and place[1] else len(content.splitlines())
         what = str(error).replace(place[0], "") if place else str(error)
         where = f"{shown(path)}:{line}" if place else shown(path)
         raise ScenarioError(f"{where}: is no TOML: {what[:1].lower()}{what[1:]}") from None

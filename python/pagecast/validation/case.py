@@ -26,8 +26,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """A case with its runs, and a forecast for each of them under each model, in the order of the runs."""
+    """A case with its runs, and a forecast for each of them under each model, in the order of the runs.
+
+    `range_of_total` is the 90 % range of the total under `kernel`, as parts of its forecast.
+    """
 
     case: Case
     measured: "tuple[Measured, ...]"
     forecasts: "Mapping[str, tuple[Result, ...]]"
+    range_of_total: tuple[float, float] | None = None

@@ -5,6 +5,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from pagecast.arguments import counted
+from pagecast.comparison.coverage import coverage_of, coverage_sentences
 from pagecast.comparison.levels import share_within
 from pagecast.comparison.plateaus import plateau_sentences
 from pagecast.comparison.rows import MEASURED
@@ -40,8 +41,21 @@ def conclusion(outcome: "Outcome") -> tuple[str, ...]:
         *_rivals(outcome),
         *_spread(outcome),
         *_failures(outcome),
+        *_ranges(outcome),
         _verdict(outcome),
     )
+
+
+def _ranges(outcome: "Outcome") -> Iterator[str]:
+    """Say how many cases lie within their range, and whether that rejects the ranges."""
+    yield from coverage_sentences(outcome.rows)
+    found = coverage_of(outcome.rows)
+    if found is not None:
+        verdict = "rejects" if found.is_rejected else "does not reject"
+        yield (
+            f"The mean of the runs lies within for {found.cases_within} of "
+            f"{counted(range(found.cases), 'case')}, which {verdict} that they hold 90 % (binomial, 5 %)."
+        )
 
 
 def _other_operations(outcome: "Outcome") -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from pagecast.arguments import check_flag, check_whole
 from pagecast.comparison.rows import RIVALS, main_model
 from pagecast.running import DEFAULT_SAMPLE_HZ, MOST_SAMPLE_HZ, Plan
+from pagecast.uncertainty import MOST_DRAWS
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.forecasting import preparing_s
 
@@ -40,6 +41,8 @@ class Settings:
         Record the kernel's events of write-back; needs root.
     machine : str
         Name of the machine in rows; where the scenario comes from if it is empty.
+    uncertain : int or None
+        So many draws give the total under `kernel` a 90 % range.
     """
 
     runs: int = RUNS
@@ -47,11 +50,14 @@ class Settings:
     sample_hz: int = DEFAULT_SAMPLE_HZ
     trace: bool = False
     machine: str = ""
+    uncertain: int | None = None
 
     def __post_init__(self) -> None:
         check_whole("runs", self.runs, least=1)
         check_whole("sample_hz", self.sample_hz, least=1, most=MOST_SAMPLE_HZ)
         check_flag("trace", self.trace)
+        if self.uncertain is not None:
+            check_whole("uncertain", self.uncertain, least=2, most=MOST_DRAWS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +78,8 @@ class Doing:
     first: "dict[str, Result]" = field(default_factory=dict)
     """Under each model, as if nothing were known of the kernel's state."""
     runs: list[Run] = field(default_factory=list)
+    range_of_total: tuple[float, float] | None = None
+    """The 90 % range of the total under `kernel`, as parts of the forecast; drawn at the first run."""
 
     @property
     def weight_s(self) -> float:
@@ -94,4 +102,4 @@ class Doing:
     def validated(self) -> Validated:
         """Finished runs."""
         forecasts = {model: tuple(run.forecasts[model] for run in self.runs) for model in self.first}
-        return Validated(self.case, tuple(run.measured for run in self.runs), forecasts)
+        return Validated(self.case, tuple(run.measured for run in self.runs), forecasts, self.range_of_total)

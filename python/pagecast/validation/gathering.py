@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pagecast._core import format_bytes
@@ -9,7 +10,7 @@ from pagecast.comparison.levels import Level
 from pagecast.comparison.machines import memory_of
 from pagecast.comparison.operations import total_s
 from pagecast.comparison.provenance import provenance
-from pagecast.comparison.rows import main_model
+from pagecast.comparison.rows import TOTAL, Row, main_model
 from pagecast.validation import comparing
 from pagecast.validation.case import Case, Validated
 from pagecast.validation.details import run_operations
@@ -68,7 +69,9 @@ def gather(
         validated=validated,
         models=settings.models,
         rows=tuple(
-            row for each in validated for row in comparing.rows(name, each, _machine_of(each.case, settings))
+            _with_range(row, each)
+            for each in validated
+            for row in comparing.rows(name, each, _machine_of(each.case, settings))
         ),
         dirty=dirty,
         cached=cached,
@@ -79,6 +82,14 @@ def gather(
         files=tuple(file for each in validated for file in _files(each, room)),
         operations=tuple(one for each in validated for one in run_operations(each)),
     )
+
+
+def _with_range(row: Row, validated: Validated) -> Row:
+    """Give the total under `kernel` its range, where one was drawn."""
+    if row.operation != TOTAL or row.model != COSTED or validated.range_of_total is None:
+        return row
+    low, high = validated.range_of_total
+    return replace(row, range_s=(low * row.forecast_s, high * row.forecast_s))
 
 
 def _machine_of(case: Case, settings: Settings) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from pagecast.comparison import outcome
+from pagecast.comparison.coverage import coverage_of
 from pagecast.comparison.levels import Level
 from pagecast.comparison.rows import main_model
 from pagecast.comparison.standing import Standing
@@ -44,9 +45,14 @@ class Outcome(outcome.Outcome):
 
     @property
     def is_within(self) -> bool:
-        """Whether every case was run and is within the allowed error; not if nothing was compared."""
+        """Whether every case was run and is within the allowed error; not if nothing was compared.
+
+        Nor if ranges were drawn and hold so few cases that they are rejected.
+        """
         judged = [verdict.is_within for verdict in self.verdicts]
-        return not self.failures and bool(judged) and all(judged)
+        coverage = coverage_of(self.rows)
+        is_rejected = coverage is not None and coverage.is_rejected
+        return not self.failures and bool(judged) and all(judged) and not is_rejected
 
     def counts(self) -> dict[Standing, int]:
         """Count the cases of each verdict, from the best to the worst; 0 where there is none."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pagecast.comparison import provenance
+from pagecast.comparison.coverage import coverage_table
 from pagecast.comparison.outcome import Presentation
 from pagecast.comparison.plateaus import plateau_table
 from pagecast.comparison.rows import TOTAL
@@ -101,6 +102,7 @@ def _facts(outcome: Outcome) -> list[tuple[str, str]]:
 def _sections(outcome: Outcome) -> Iterator[Section]:
     found = (
         verdicts_table(outcome),
+        coverage_table(outcome.rows),
         levels_table(outcome, "dirty"),
         levels_table(outcome, "cached"),
         files_table(outcome),
@@ -160,6 +162,7 @@ def printed(outcome: Outcome) -> Iterator[Table | None]:
     yield levels_table(outcome, "cached")
     yield files_table(outcome)
     yield plateau_table(settled(outcome.validated))
+    yield coverage_table(outcome.rows)
     if outcome.validated:
         yield verdicts_table(outcome)
 

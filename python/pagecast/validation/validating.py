@@ -15,6 +15,7 @@ from pagecast.comparison.rows import main_model
 from pagecast.errors import ArgumentTypeError, PagecastError, ScenarioError
 from pagecast.progress import Progress, Stages, teller
 from pagecast.running import DEFAULT_SAMPLE_HZ, Plan, check_tracing
+from pagecast.uncertainty.totals import range_of_scenario
 from pagecast.validation.case import Case
 from pagecast.validation.doing import MODELS, RUNS, Doing, Run, Settings
 from pagecast.validation.gathering import gather, other_memory
@@ -270,6 +271,15 @@ class Validation:
         forecasts = dict(doing.first)
         if COSTED in forecasts and (learnt or scenario is not doing.case.scenario):
             forecasts[COSTED] = self._simulate(scenario, model=COSTED, options=learnt)
+        if COSTED in forecasts and settings.uncertain is not None and not doing.runs:
+            doing.range_of_total = range_of_scenario(
+                scenario,
+                forecasts[COSTED],
+                draws=settings.uncertain,
+                options=learnt,
+                simulate=self._simulate,
+                tell=lambda _, what: stage(what, 0, None),
+            )
         # All of it at once: Ctrl-C leaves no run without its forecasts.
         doing.runs.append(Run(measured, learnt, forecasts))
 
@@ -308,6 +318,7 @@ def validate(
     models: Sequence[str] = (),
     sample_hz: int = DEFAULT_SAMPLE_HZ,
     trace: bool = False,
+    uncertain: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Forecast scenarios, run them on this machine, and compare.
@@ -333,13 +344,15 @@ def validate(
     trace : bool
         Record the kernel's events of write-back; needs root, tracefs. The model `kernel` gets the kernel's
         estimates of the disk from before.
+    uncertain : int, optional
+        So many draws give the total under `kernel` a 90 % range, which is judged, too.
     progress : callable, optional
         Called with the fraction done, 0 to 1, and the next action.
 
     Returns
     -------
     Outcome
-        ``is_within`` says whether every case is forecast within its tolerance.
+        ``is_within`` says whether every case is forecast within its tolerance, and ranges hold enough cases.
 
     Raises
     ------
@@ -355,7 +368,7 @@ def validate(
     cases = _cases(scenario)
     dir = check_path("dir", dir)
     chosen = tuple(dict.fromkeys(texts("models", models))) or MODELS
-    settings = Settings(runs=runs, models=chosen, sample_hz=sample_hz, trace=trace)
+    settings = Settings(runs=runs, models=chosen, sample_hz=sample_hz, trace=trace, uncertain=uncertain)
     validation = Validation(cases, name=name or cases[0].scenario.origin, settings=settings)
     validation.check(dir)
     validation.run(dir, progress=progress)

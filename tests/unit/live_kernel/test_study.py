@@ -114,7 +114,7 @@ def test_the_kernel_model_gets_costs_and_initial_state(data, machine):
         sizes.append(described(machine)["memory"])
         return SimpleNamespace(**{
             name: getattr(simulate_case(program, machine=machine, model="wrench", options={}), name)
-            for name in ("operations", "timeline", "files", "machine_hash")
+            for name in ("operations", "parts", "timeline", "files", "machine_hash")
         }, model=model)  # fmt: skip
 
     outcome = run(

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from pagecast.studies.live_nfs import forecast, run, study
 from pagecast.studies.live_nfs.platform import read_platform
 from pagecast.studies.live_nfs.program import parts
 from pagecast.studies.live_nfs.recordings import joined, platforms
+from pagecast.uncertainty.model_error import Learned, ModelError
 
 MIB = 2**20
 GOODPUT = 10_000_000 * 1448 / 1514
@@ -163,6 +165,16 @@ def test_times_and_calls_are_compared(data):
     printed = console.file.getvalue()
     assert "Of 3 counts of WRITE, COMMIT and READ 3 are within 20 % or one." in printed
     assert "calibration on m_memory; calls and pages cost nothing" in printed
+
+
+def test_totals_have_a_range_of_the_errors_of_nfs_elsewhere(data, monkeypatch):
+    learned = [Learned.of(name, "nfs", [("c", error)] * 50) for name, error in ((data.name, 2.0), ("b", 0.1))]
+    monkeypatch.setattr(study, "shipped", lambda: ModelError(tuple(learned)))
+    rows = run(data=data, models=["kernel"], uncertain=20).rows
+    ranged = {row.operation: row for row in rows if row.range_s is not None}
+    assert set(ranged) == {"total"}
+    total = ranged["total"]
+    assert total.range_s == pytest.approx((total.forecast_s * math.exp(-0.1),) * 2)
 
 
 def test_calls_are_not_counted_where_events_were_left_out():

@@ -131,6 +131,58 @@ def test_every_run_is_compared_with_every_model(scenario):
     assert "no-cache forecasts the total time of 0 of 1 case within the allowed error." in text
 
 
+def with_range(monkeypatch, low, high):
+    """Let the total have a range of so many forecasts."""
+    asked = []
+
+    def drawn(scenario, forecast, **of):
+        asked.append(of["draws"])
+        return low, high
+
+    monkeypatch.setattr("pagecast.validation.validating.range_of_scenario", drawn)
+    return asked
+
+
+def test_a_total_has_a_range_that_is_drawn_once(scenario, monkeypatch):
+    asked = with_range(monkeypatch, 0.8, 1.1)
+    done = validation(
+        scenario,
+        {"a": Plan(measured(1.0), measured(2.0))},
+        {"kernel": 1.0, "no-cache": 1.0},
+        runs=2,
+        uncertain=30,
+    )
+    done.run("there")
+    outcome = done.outcome()
+    assert asked == [30]
+    ranged = [row for row in outcome.rows if row.range_s is not None]
+    assert [(row.model, row.operation, row.range_s) for row in ranged] == [
+        ("kernel", "total", (0.8, 1.1))
+    ] * 2
+    assert outcome.to_json()["coverage"]["within"] == 1
+    assert "On suite 1 of 2 measured totals lie within their 90 % range" in text_of(outcome)
+
+
+def test_ranges_that_hold_none_of_several_cases_fail(scenario, monkeypatch):
+    with_range(monkeypatch, 0.99, 0.999)
+    plans = {name: Plan(measured(1.0)) for name in "ab"}
+    done = validation(scenario, plans, {"kernel": 1.0}, models=("kernel",), runs=1, uncertain=30)
+    done.run("there")
+    outcome = done.outcome()
+    assert all(verdict.is_within for verdict in outcome.verdicts)
+    assert not outcome.is_within
+    assert "lies within for 0 of 2 cases, which rejects that they hold 90 %" in text_of(outcome)
+
+
+def test_of_one_case_outside_its_range_nothing_is_concluded(scenario, monkeypatch):
+    with_range(monkeypatch, 0.99, 0.999)
+    done = validation(
+        scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.0}, models=("kernel",), runs=1, uncertain=30
+    )
+    done.run("there")
+    assert done.outcome().is_within
+
+
 def test_a_forecast_that_is_too_long_is_outside(scenario):
     done = validation(scenario, {"a": Plan(measured(1.0))}, {"kernel": 1.3}, models=("kernel",), runs=1)
     done.run("there")

@@ -461,7 +461,7 @@ mod tests {
         let load = |text: &str| load_machine(text.as_bytes(), "node.toml", Path::new(""), Path::new(""));
         let below = NODE.replace("        cores", "[machine]\ncores").replace("        [", "[machine.");
         assert_eq!(load(NODE).unwrap(), load(&below).unwrap());
-        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `kernel`, `nfsd`, `cgroup`, `disk`, `nic`, `mount` and 1 more");
+        assert_snapshot!(load("colour = 1").unwrap_err(), @"node.toml:1: unknown key `colour` in [machine]; known keys: `from`, `description`, `source`, `cores`, `memory`, `vm`, `kernel`, `nfsd`, `cgroup`, `disk`, `nic`, `mount` and 2 more");
         assert_snapshot!(load("").unwrap_err(), @"node.toml: the file is empty; write a machine into it, or name one of `pagecast machine list`");
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pagecast.calibration.fits import Estimate, estimate
 from pagecast.calibration.plan import MIB
@@ -11,6 +12,12 @@ __all__ = [
     "Value", "beyond_noise", "measured", "show_call", "show_kib", "show_part", "show_rate", "show_size",
     "show_time",
 ]  # fmt: skip
+
+CLOCK_S: Final = 1e-9
+"""What clocks and texts of times resolve."""
+
+TEXT_PART: Final = 5e-4
+"""What texts of four digits resolve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,19 @@ class Value:
     def plain(self) -> str:
         """The text as a person reads it, without what makes it TOML."""
         return self.text.strip('"{} ')
+
+    @property
+    def range(self) -> float | None:
+        """How far a later run may find it off, as a part: no less than the clock and the text resolve.
+
+        None of what was not measured, and of 0.
+        """
+        found = self.estimate
+        if found is None or found.later is None or not self.key or not self.text:
+            return None
+        clock = CLOCK_S / found.value if self.unit == "s" else 0.0
+        drift = abs(found.drift) if found.is_drifting else 0.0
+        return max(found.later, drift, clock, TEXT_PART)
 
     @property
     def is_wide(self) -> bool:

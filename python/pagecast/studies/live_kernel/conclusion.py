@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from pagecast.comparison.coverage import coverage_sentences
 from pagecast.comparison.levels import share_within
 from pagecast.comparison.plateaus import plateau_sentences
 from pagecast.comparison.rows import TOTAL, judged, main_model
@@ -23,7 +24,13 @@ def conclusion(outcome: LiveKernelOutcome) -> tuple[str, ...]:
     totals = [row for row in judged(outcome.rows) if row.operation == TOTAL]
     others = (totals_sentence(totals, name, TOTAL_TOLERANCE) for name in outcome.models if name != model)
     plateaus = plateau_sentences(outcome.plateaus)
-    return (totals_sentence(totals, model, TOTAL_TOLERANCE), *_levels(outcome, model), *plateaus, *others)
+    return (
+        totals_sentence(totals, model, TOTAL_TOLERANCE),
+        *coverage_sentences(outcome.rows),
+        *_levels(outcome, model),
+        *plateaus,
+        *others,
+    )
 
 
 def _levels(outcome: LiveKernelOutcome, model: str) -> Iterator[str]:

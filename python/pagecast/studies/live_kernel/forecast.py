@@ -20,6 +20,7 @@ from pagecast.studies.live_kernel.program import MAIN, Program, UnsupportedError
 from pagecast.studies.live_kernel.recordings import Recording
 from pagecast.studies.skeleton import Simulate
 from pagecast.throttling import Plateau, forecast, plateau
+from pagecast.uncertainty.kinds import Kind, kind_of_whole, kinds_of_rows, seconds_by_kind
 
 if TYPE_CHECKING:
     from pagecast._core import Machine
@@ -52,7 +53,7 @@ class CaseRun:
 
     `seconds` are those in system calls, by process and phase. Times of `level_time_s` count as those of the
     recording do: the first mark is at the same moment. `limits` is None under models without any, `plateau`
-    where nobody is throttled for long.
+    where nobody is throttled for long. `kind` is the kind of I/O that takes most time.
     """
 
     platform: str
@@ -66,8 +67,11 @@ class CaseRun:
     plateau: Plateau | None
     cached: tuple[CachedFile, ...]
     machine_hash: str
+    kind: Kind
     cgroup_share: float = 1.0
     """The part of the memory, and so of the dirty limit, that the cgroup of the case has; 1 without one."""
+    range_s: tuple[float, float] | None = None
+    """The 90 % range of the total, where one was drawn."""
 
     @property
     def total_s(self) -> float:
@@ -190,6 +194,7 @@ def run_case(
         plateau=plateau(forecast(result)),
         cached=tuple(_cached(program, result, platform, recording, limit)),
         machine_hash=result.machine_hash,
+        kind=_kind(program, result),
         cgroup_share=limit / memory,
     )
 
@@ -215,6 +220,17 @@ def _times(program: Program, result: "Result") -> tuple[float, dict[tuple[str, s
         if is_timed:
             seconds[program.line(process, int(index)).process, phase] += float(duration_s)
     return min(starts, default=0.0), dict(seconds)
+
+
+def _kind(program: Program, result: "Result") -> Kind:
+    """Tell of which kind the timed operations after the set-up are."""
+    columns = (result.operations[name] for name in ("process", "index", "operation"))
+    counts = (
+        program.counts(process, int(index), what) for process, index, what in zip(*columns, strict=True)
+    )
+    is_timed = np.array([phase is not None and timed for phase, timed in counts], dtype=bool)
+    kinds = kinds_of_rows(result.operations, result.parts)
+    return kind_of_whole(seconds_by_kind(kinds, np.where(is_timed, result.operations["duration_s"], 0.0)))
 
 
 def _cached(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
+from pagecast.comparison.coverage import coverage_table
 from pagecast.comparison.outcome import Presentation
 from pagecast.comparison.plateaus import plateau_table
 from pagecast.report.document import Report, Section, Table
@@ -63,8 +64,13 @@ def _sections(outcome: LiveKernelOutcome) -> Iterator[Section]:
 
 
 def _beside_times(outcome: LiveKernelOutcome) -> Iterator[Table]:
-    """Give the tables of levels and of calibrations, as far as they are not empty."""
-    levels = (dirty_table(outcome), cached_table(outcome), plateau_table(outcome.plateaus))
+    """Give the tables of ranges, of levels and of calibrations, as far as they are not empty."""
+    levels = (
+        coverage_table(outcome.rows),
+        dirty_table(outcome),
+        cached_table(outcome),
+        plateau_table(outcome.plateaus),
+    )
     for table in (*levels, calibration_table(outcome)):
         if table is not None and table.rows:
             yield table

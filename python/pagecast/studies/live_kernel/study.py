@@ -1,7 +1,8 @@
 """Forecast the cases of live kernels and compare them with the recordings."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from pagecast.calibration.fits import limit_share
 from pagecast.comparison import machines
@@ -16,13 +17,18 @@ from pagecast.studies.live_kernel.recordings import Platform, Recording, platfor
 from pagecast.studies.live_kernel.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
 from pagecast.studies.skeleton import Asked, Study
+from pagecast.uncertainty.model_error import MODEL, shipped
+from pagecast.uncertainty.totals import range_of_total
+
+if TYPE_CHECKING:
+    from pagecast._core import Machine
 
 __all__ = ["STUDY"]
 
 LEAST_S: Final = 0.5
 """A phase that took less has no row: its repetitions differ too much."""
 
-COSTED: Final = "kernel"
+COSTED: Final = MODEL
 """The model that gets the calibration, and the kernel's earlier estimates."""
 
 MACHINES: Final = {"guest612-zram-2g": "live-guest612", "host618-zram-2g": "live-host618"}
@@ -94,25 +100,39 @@ def _run(
 ) -> CaseRun:
     """Forecast a repetition; the model `COSTED` is told what is known of the platform and its kernel."""
     is_told = model == COSTED
+
+    def on(machine_of: "Machine") -> CaseRun:
+        return run_case(
+            platform.cases[recording.case],
+            recording,
+            platform=platform.name,
+            model=model,
+            machine_name=machine,
+            machine=machine_of,
+            options=options | machines.model_options(model, asked.overrides),
+            simulate=asked.simulate,
+        )
+
     host = machines.load(machine, overrides=asked.overrides, values=known.values() if is_told else None)
     options = initial_state(recording, host) if is_told else {}
-    return run_case(
-        platform.cases[recording.case],
-        recording,
-        platform=platform.name,
-        model=model,
-        machine_name=machine,
-        machine=host,
-        options=options | machines.model_options(model, asked.overrides),
-        simulate=asked.simulate,
+    one = on(host)
+    if asked.uncertain is None or not is_told:
+        return one
+    range_s = range_of_total(
+        host,
+        one.kind,
+        lambda drawn: one.total_s if drawn is host else on(drawn).total_s,
+        draws=asked.uncertain,
+        error=shipped().without({platform.name}),
     )
+    return replace(one, range_s=range_s)
 
 
 def _rows(one: CaseRun) -> Iterator[Row]:
     """Make a row of the whole case, and one of each phase that is long enough."""
     measured_s = one.recording.total_s()
     if measured_s > 0:
-        yield _row(one, None, TOTAL, measured_s, one.total_s)
+        yield replace(_row(one, None, TOTAL, measured_s, one.total_s), kind=one.kind, range_s=one.range_s)
     for (process, phase), time_s in one.recording.phases().items():
         if time_s > LEAST_S and (process, phase) in one.seconds:
             yield _row(one, process, phase, time_s, one.seconds[process, phase])
@@ -167,4 +187,5 @@ STUDY: Final = Study(
     models=("kernel", *RIVALS),
     forecast=_forecast,
     simulate=simulate_case,
+    has_ranges=True,
 )

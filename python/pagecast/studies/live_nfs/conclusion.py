@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from pagecast.comparison.coverage import coverage_sentences
 from pagecast.comparison.rows import TOTAL, judged, main_model
 from pagecast.comparison.totals import totals_sentence
 from pagecast.studies.live_kernel.calibration import CASE
@@ -19,6 +20,7 @@ def conclusion(outcome: LiveNfsOutcome) -> tuple[str, ...]:
     totals = [row for row in judged(outcome.rows) if row.operation == TOTAL]
     others = (name for name in outcome.models if name != model)
     sentences = [totals_sentence(totals, name, TOTAL_TOLERANCE) for name in (model, *others)]
+    sentences += coverage_sentences(outcome.rows)
     counts = [each for each in outcome.calls if each.case != CASE]
     if counts:
         close = sum(each.is_within for each in counts)

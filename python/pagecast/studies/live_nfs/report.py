@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from pagecast.comparison.coverage import coverage_table
 from pagecast.comparison.outcome import Presentation
 from pagecast.report.document import Report, Section, Table
 from pagecast.studies.live_nfs.conclusion import conclusion
@@ -38,7 +39,10 @@ def build(outcome: LiveNfsOutcome) -> Report:
 
 
 def _sections(outcome: LiveNfsOutcome) -> Iterator[Section]:
-    yield Section("Errors at a glance", tables=[summary_table(outcome)])
+    ranges = coverage_table(outcome.rows)
+    yield Section(
+        "Errors at a glance", tables=[summary_table(outcome), *([ranges] if ranges is not None else [])]
+    )
     for platform in outcome.platforms:
         of_calls = calls_table(outcome, platform)
         tables = [times_table(outcome, platform), *([of_calls] if of_calls is not None else [])]
@@ -50,6 +54,7 @@ def _tables(outcome: LiveNfsOutcome) -> Iterator[Table | None]:
     for platform in outcome.platforms:
         yield times_table(outcome, platform)
         yield calls_table(outcome, platform)
+    yield coverage_table(outcome.rows)
     yield summary_table(outcome)
 
 

@@ -20,6 +20,8 @@ from pagecast.studies.live_nfs.recordings import CALLS, NfsPlatform, joined, pha
 from pagecast.studies.live_nfs.report import PRESENTATION
 from pagecast.studies.recorded import chosen_of
 from pagecast.studies.skeleton import Asked, Study
+from pagecast.uncertainty.model_error import MODEL, shipped
+from pagecast.uncertainty.totals import range_of_error
 
 __all__ = ["STUDY"]
 
@@ -32,7 +34,7 @@ LENT: Final = ("memory.cost.", COMMIT_COST)
 LEAST_S: Final = 0.5
 """A phase that took less has no row: its repetitions differ too much."""
 
-COSTED: Final = "kernel"
+COSTED: Final = MODEL
 """The model that gets the calibration."""
 
 
@@ -74,7 +76,7 @@ def _forecast(asked: Asked) -> LiveNfsOutcome:
             hashes[name, PLATFORM_FILE] = one.machine_hash
             for recording in platform.of.recordings:
                 if recording.case == case:
-                    rows += _rows(name, recording, model, one)
+                    rows += _rows(name, recording, model, one, asked.uncertain)
             counts += _counts(platform, case, one)
     missing = tuple(dict.fromkeys(left_out))
     return LiveNfsOutcome(
@@ -142,8 +144,13 @@ def _of_server(platform: NfsPlatform) -> dict[str, str]:
     return values
 
 
-def _rows(platform: str, recording: Recording, model: str, one: CaseForecast) -> Iterator[Row]:
-    """Make a row of the whole case, and one of each phase with what ends it that is long enough."""
+def _rows(
+    platform: str, recording: Recording, model: str, one: CaseForecast, uncertain: int | None
+) -> Iterator[Row]:
+    """Make a row of the whole case, and one of each phase with what ends it that is long enough.
+
+    The hosts of a platform have no uncertain values: a range is that of the error of the model alone.
+    """
     whole = joined(phases_of(recording))
     measured: dict[tuple[str, str], float] = {}
     forecast: dict[tuple[str, str], float] = {}
@@ -157,6 +164,7 @@ def _rows(platform: str, recording: Recording, model: str, one: CaseForecast) ->
     ]
     for (process, operation), (measured_s, forecast_s) in {(MAIN, TOTAL): tuple(totals), **times}.items():
         if operation == TOTAL or measured_s > LEAST_S:
+            is_total = operation == TOTAL and model == COSTED
             yield Row(
                 platform,
                 recording.case,
@@ -168,7 +176,13 @@ def _rows(platform: str, recording: Recording, model: str, one: CaseForecast) ->
                 role="calibration" if recording.case == calibration.CASE else "judged",
                 measured_s=measured_s,
                 forecast_s=forecast_s,
+                kind="nfs" if is_total else None,
+                range_s=_range(platform, forecast_s, uncertain) if is_total and uncertain else None,
             )
+
+
+def _range(platform: str, forecast_s: float, draws: int) -> tuple[float, float]:
+    return range_of_error(forecast_s, "nfs", draws=draws, error=shipped().without({platform}))
 
 
 def _counts(platform: NfsPlatform, case: str, one: CaseForecast) -> Iterator[CallCount]:
@@ -190,4 +204,5 @@ STUDY: Final = Study(
     models=("kernel", *RIVALS),
     forecast=_forecast,
     simulate=simulate,
+    has_ranges=True,
 )
