@@ -5,14 +5,12 @@
 
 mod declare;
 mod form;
-mod scale;
 
 pub(crate) use declare::keys;
 pub use form::{
     CENTISECS, FLAG, Held, Keyed, MILLIONTHS_PER_PERCENT, PERCENT, RATE, RATES, SIZE, SIZE_OR_ZERO, Slot,
     TIME, VERSION, Word, by_hand, kib, millionths, number, table, whole, word,
 };
-pub use scale::{NotScaled, scale};
 
 /// A table and its keys.
 #[derive(Debug)]

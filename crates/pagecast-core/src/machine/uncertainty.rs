@@ -1,7 +1,7 @@
 //! Values that are known to a range only, and the same host with other values in these ranges.
 
 use super::Host;
-use crate::keys::{NotScaled, scale};
+use super::scale::{NotScaled, scale};
 use crate::units::Fraction;
 
 /// A key of a host and the range of its value.

@@ -3,8 +3,8 @@
 use super::document::{Entry, Place, Value, shorten};
 use super::table::{Fields, FromNode};
 use crate::error::ScenarioError;
-use crate::keys::{Kind, NotScaled};
-use crate::machine::{Host, Uncertain};
+use crate::keys::Kind;
+use crate::machine::{Host, NotScaled, Uncertain};
 use crate::units::Fraction;
 
 /// The ranges of the values of `host`, whose table is `fields`.

@@ -1,6 +1,6 @@
 //! Multiplies values of keys: the same machine, a little faster, slower or larger.
 
-use super::{Held, Keyed, Kind};
+use crate::keys::{Held, Keyed, Kind};
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
 /// Why a key cannot be scaled.
