@@ -196,7 +196,7 @@ def operations(draw: st.DrawFn, owned: Owned) -> Op:
     if kind in OF_FILES_THERE and not owned.existing():
         kind = "write"
     size = int(draw(parts) * budget.memory) + draw(st.sampled_from([0, 0, 1]))
-    rest = Op("compute", seconds=draw(seconds))
+    rest = Op("compute" if "compute" in owned.kinds else "sleep", seconds=draw(seconds))
     if kind in ("compute", "sleep"):
         return Op(kind, seconds=draw(seconds))
     if kind == "drop_caches":
