@@ -48,7 +48,7 @@ impl Host {
     }
 }
 
-/// What follows a name, which may have dots itself.
+/// The rest of a path behind a name and a dot; the name may have dots, too.
 fn inside<'a>(path: &'a str, name: &str) -> Option<&'a str> {
     path.strip_prefix(name)?.strip_prefix('.')
 }
