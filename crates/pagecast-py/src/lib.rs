@@ -80,7 +80,9 @@ mod _core {
     #[pymodule_export]
     use super::run::{Measured, RunPlan, check_tracing};
     #[pymodule_export]
-    use super::scenario::{Machine, Scenario, describe_fio, json_schema, workload_format, workload_formats};
+    use super::scenario::{
+        Machine, Scenario, describe_fio, journal_blocks, json_schema, workload_format, workload_formats,
+    };
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

@@ -368,6 +368,12 @@ fn environment() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(variable).collect()
 }
 
+/// The blocks of 4 KiB of the journal that mke2fs gives a file system on a disk of such a size.
+#[pyfunction]
+pub fn journal_blocks(disk_bytes: u64) -> u64 {
+    machine::Journal::default().blocks(Bytes(disk_bytes))
+}
+
 /// The JSON schema of a scenario, for editors.
 #[pyfunction]
 pub fn json_schema() -> String {

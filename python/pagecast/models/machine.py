@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pagecast._core import Machine
+from pagecast._core import Machine, journal_blocks
 from pagecast.quantities import parse_quantity
 
 __all__ = [
@@ -28,22 +28,6 @@ RANDOM_PREFETCH_PAGES: Final = 4
 
 NO_L2_BYTES: Final = 1 << 40
 """Copies of every size fit into an eighth of it."""
-
-JOURNAL_BLOCKS: Final = (
-    (32_768, 1024),
-    (256 << 10, 4096),
-    (512 << 10, 8192),
-    (4096 << 10, 16_384),
-    (8192 << 10, 32_768),
-    (16_384 << 10, 65_536),
-    (32_768 << 10, 131_072),
-)
-"""Blocks of a log below a number of blocks of the file system, as the core has them.
-
-`lib/ext2fs/mkjournal.c: ext2fs_default_journal_size` of e2fsprogs 1.47.
-"""
-
-MOST_JOURNAL_BLOCKS: Final = 262_144
 
 KEPT: Final = {"raid": " but for its rate", "rotation": " but for its average positioning"}
 """What the nets take over of a table."""
@@ -184,8 +168,7 @@ def _copies(host: Mapping[str, Any], way: str) -> dict[str, int]:
 def _journal_pages(journal: Mapping[str, Any], disk: Mapping[str, Any]) -> int:
     if "size" in journal:
         return int(quantity(journal, "size")) // PAGE_BYTES
-    blocks = int(quantity(disk, "size")) // PAGE_BYTES
-    return next((log for below, log in JOURNAL_BLOCKS if blocks < below), MOST_JOURNAL_BLOCKS)
+    return journal_blocks(int(quantity(disk, "size")))
 
 
 def _disks(disk: Mapping[str, Any]) -> int:

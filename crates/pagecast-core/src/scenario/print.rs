@@ -1,6 +1,6 @@
 //! Prints a machine as canonical text: complete, always in the same order, and read back as the same machine.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use crate::keys::{Held, Key, Keyed, Kind, Otherwise, Schema};
 use crate::machine::{
@@ -97,9 +97,7 @@ fn print_host(text: &mut String, table: &str, host: &Host, machine: &Machine) {
     if !host.uncertainty.is_empty() {
         let percent = |spread: f64| quoted(&format!("{} %", spread * 100.0));
         let ranges = host.uncertainty.iter().map(|each| (quoted(&each.key), percent(each.spread.0)));
-        let ranges: Vec<_> = ranges.collect();
-        let ranges: Vec<_> = ranges.iter().map(|(key, spread)| (&**key, spread.clone())).collect();
-        print_table(text, &format!("{table}.uncertainty"), &ranges);
+        print_table(text, &format!("{table}.uncertainty"), &ranges.collect::<Vec<_>>());
     }
 }
 
@@ -197,7 +195,7 @@ pub fn default_of(key: &Key) -> Option<String> {
     }
 }
 
-fn print_table(text: &mut String, table: &str, keys: &[(&str, String)]) {
+fn print_table(text: &mut String, table: &str, keys: &[(impl Display, String)]) {
     let gap = if text.is_empty() { "" } else { "\n" };
     writeln!(text, "{gap}[{table}]").expect("a string takes all");
     for (key, value) in keys {

@@ -17,10 +17,12 @@ pub fn read_uncertainty(fields: &Fields<'_>, host: &Host) -> Result<Vec<Uncertai
         let what = format!("`uncertainty` is {}, but must be a table", node.describe());
         return Err(node.at.error(what, "write for example uncertainty = { \"memory.write\" = \"3 %\" }"));
     };
-    table.entries.iter().map(|entry| read_one(entry, fields, host)).collect()
+    let mut trial = host.clone();
+    table.entries.iter().map(|entry| read_one(entry, fields, &mut trial)).collect()
 }
 
-fn read_one<'a>(entry: &'a Entry, fields: &Fields<'a>, host: &Host) -> Result<Uncertain, ScenarioError> {
+/// Reads one range; `trial` is a copy of the host, on which the key is tried.
+fn read_one<'a>(entry: &'a Entry, fields: &Fields<'a>, trial: &mut Host) -> Result<Uncertain, ScenarioError> {
     let Entry { key, at, node } = entry;
     if let Value::Table(inner) = &node.value {
         let inner = inner.entries.first().map_or("write", |entry| &entry.key);
@@ -30,7 +32,7 @@ fn read_one<'a>(entry: &'a Entry, fields: &Fields<'a>, host: &Host) -> Result<Un
         );
     }
     let spread = Fraction::from_node(&fields.value_of(entry, &Kind::Percent))?;
-    host.clone().scale(key, 1.0).map_err(|why| refusal(at, key, why))?;
+    trial.scale(key, 1.0).map_err(|why| refusal(at, key, why))?;
     Ok(Uncertain { key: key.clone(), spread })
 }
 

@@ -63,8 +63,8 @@ pub fn task_of(
     task
 }
 
-/// True if a call of so many bytes takes its pauses one by one: a short one, and one to NFS, where the end of a pause counts. All that is unstable
-/// goes at once with a COMMIT, and until who sleeps at the limit wakes, nothing more may be sent.
+/// True if a call of so many bytes takes its pauses one by one: a short one, and one to NFS, where the end of a pause counts. A COMMIT takes all
+/// unstable pages away at once, and nothing more is sent until the writer wakes that sleeps at the limit.
 fn takes_pauses(cx: &Context<'_>, kind: Kind, file: Option<&FileView>, bytes: Bytes) -> bool {
     let is_over_nfs = || file.is_some_and(|file| cx.config.nfs_options_of(file).is_some());
     kind == Kind::Write
