@@ -5,10 +5,14 @@
 The net has ten tokens, numbers that grow: one transition takes a number and gives the next one, which is
 ready a unit of time later. Each tool has it in its own form; SNAKES has no time. `--peers` is the interpreter
 of an environment with the packages `snakes`, `cpnpy` and `simpn`; without it only ours is timed.
+
+Then the net `ext3-read` reads 512 MiB by pages of 4 KiB, and twice as much: seconds, occurrences per second,
+and the most memory that the process has had.
 """
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -16,6 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 TOKENS = 10
+FILE_PAGES = (131_072, 262_144)
+"""Pages of the file that `ext3-read` reads: 512 MiB and 1 GiB."""
 
 
 def ours(steps: int) -> Callable[[], int]:
@@ -113,6 +119,25 @@ def rate(name: str, seconds: float) -> float:
         steps = int(steps * min(100.0, max(2.0, seconds / max(took, 1e-6))))
 
 
+def read_ext3(pages: int) -> dict[str, float]:
+    """Read a file of so many pages through the net `ext3-read`; the process shall do nothing else."""
+    from pagecast import petri
+    from pagecast.petri.nets import path_of
+
+    net = petri.load(path_of("ext3-read")).with_values(file_pages=pages)
+    net.check()
+    begun = time.perf_counter()
+    steps = net.run().steps
+    seconds = time.perf_counter() - begun
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return {"pages": pages, "seconds": seconds, "occurrences_per_s": steps / seconds, "peak_mb": peak_mb}
+
+
+def in_process(*arguments: str, python: Path = Path(sys.executable)) -> subprocess.CompletedProcess[str]:
+    """Run this program in a process of its own."""
+    return subprocess.run([python, __file__, *arguments], capture_output=True, text=True, check=False)
+
+
 def main() -> None:
     """Time all tools."""
     parser = argparse.ArgumentParser(
@@ -122,23 +147,32 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each tool")
     parser.add_argument("--out", type=Path, help="folder for petri.json")
     parser.add_argument("--one", choices=TOOLS, help=argparse.SUPPRESS)
+    parser.add_argument("--ext3-pages", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.ext3_pages:
+        print(json.dumps(read_ext3(options.ext3_pages)))
+        return
     if options.one:
         print(rate(options.one, options.seconds))
         return
     found = {"pagecast": rate("pagecast", options.seconds)}
     for name in TOOLS.keys() - {"pagecast"} if options.peers else ():
-        command = [options.peers, __file__, "--one", name, "--seconds", str(options.seconds)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = in_process("--one", name, "--seconds", str(options.seconds), python=options.peers)
         if done.returncode:
             print(f"{name} cannot be timed: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         else:
             found[name] = float(done.stdout.split()[-1])
     for name, each in found.items():
         print(f"{name:10} {each:12,.0f} occurrences/s, {found['pagecast'] / each:8,.1f} times as long")
+    read = [json.loads(in_process("--ext3-pages", str(pages)).stdout) for pages in FILE_PAGES]
+    for each in read:
+        print(
+            f"ext3-read  {each['occurrences_per_s']:12,.0f} occurrences/s, {each['pages'] >> 8} MiB by 4 KiB "
+            f"in {each['seconds']:.2f} s, {each['peak_mb']:.0f} MB of memory"
+        )
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "petri.json").write_text(json.dumps(found, indent=1) + "\n")
+        (options.out / "petri.json").write_text(json.dumps({"numbers": found, "ext3-read": read}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
