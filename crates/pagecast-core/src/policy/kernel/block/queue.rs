@@ -114,9 +114,10 @@ pub struct Queue {
     pub started: Nanos,
     /// The wb whose turn it is to submit.
     pub turn: usize,
-    /// True if its disk serves requests, and how many units have become such.
+    /// True if its disk serves requests, how many units have become such, and how many of those are still there: the first ones.
     pub is_by_requests: bool,
     requests: u64,
+    sent: usize,
     /// The wbs whose bios wait before it.
     apart: Vec<Apart>,
     /// Files over which a pass has ended after its last unit was sent; kept where somebody asks.
@@ -152,6 +153,7 @@ impl Queue {
             turn: 0,
             is_by_requests: false,
             requests: 0,
+            sent: 0,
             apart: Vec::new(),
             ended_passes: None,
             counts_folios: false,
@@ -200,11 +202,10 @@ impl Queue {
 
     /// Makes a request of the first unit that is none yet. Returns it with its number.
     pub fn send(&mut self, now: Nanos) -> Option<(RequestId, &Unit)> {
-        // They were pushed behind those that are sent.
-        let sent = self.units.iter().rposition(|unit| unit.sent.is_some()).map_or(0, |last| last + 1);
-        let unit = self.units.get_mut(sent)?;
+        let unit = self.units.get_mut(self.sent)?;
         let id = RequestId(OF_QUEUE | self.requests);
         self.requests += 1;
+        self.sent += 1;
         unit.sent = Some((id, now));
         Some((id, unit))
     }
@@ -219,6 +220,7 @@ impl Queue {
     pub fn take_sent(&mut self, id: RequestId) -> (Unit, Nanos) {
         let at = self.units.partition_point(|unit| unit.sent.is_some_and(|(sent, _)| sent < id));
         let mut unit = self.units.remove(at).expect("it was sent");
+        self.sent -= 1;
         self.bytes -= unit.room;
         let (is_of_pages, bytes) = (unit.file.is_some(), unit.end - unit.start);
         // A short bio is written before those in front of it, of which parts are sent in turn.

@@ -38,9 +38,11 @@ struct Written(BTreeMap<u64, (u64, Nanos)>);
 impl Written {
     /// Records that the bytes from `start` to `end` are on the disk now.
     fn add(&mut self, now: Nanos, start: u64, end: u64) {
-        let mut behind = self.cut(start);
-        let mut rest = behind.cut(end);
-        self.0.append(&mut rest.0);
+        self.split(start);
+        self.split(end);
+        while let Some((&from, _)) = self.0.range(start..end).next() {
+            self.0.remove(&from);
+        }
         match self.0.range_mut(..start).next_back() {
             Some((_, (last, at))) if *last == start && now < *at + TOGETHER => *last = end,
             _ => {
@@ -49,14 +51,20 @@ impl Written {
         }
     }
 
+    /// Divides the part that a byte is inside of.
+    fn split(&mut self, at: u64) {
+        let Some((_, part)) = self.0.range_mut(..at).next_back().filter(|(_, (end, _))| *end > at) else {
+            return;
+        };
+        let behind = *part;
+        part.0 = at;
+        self.0.insert(at, behind);
+    }
+
     /// Takes out everything from a byte on.
     fn cut(&mut self, from: u64) -> Self {
-        let mut behind = self.0.split_off(&from);
-        if let Some((_, (end, at))) = self.0.iter_mut().next_back().filter(|(_, (end, _))| *end > from) {
-            behind.insert(from, (*end, *at));
-            *end = from;
-        }
-        Self(behind)
+        self.split(from);
+        Self(self.0.split_off(&from))
     }
 
     /// Returns how many bytes before `before` were written at a time that counts.
