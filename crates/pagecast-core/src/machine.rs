@@ -172,6 +172,8 @@ impl Cgroup {
 pub enum MemoryLimit {
     /// `memory.max` of cgroup v2, whose groups have dirty limits of their own.
     Max(Bytes),
+    /// `memory.high` of cgroup v2: what is beyond is taken back as with `memory.max`, and anonymous memory beyond is refused.
+    High(Bytes),
     /// `memory.limit_in_bytes` of cgroup v1, whose groups do not.
     LimitInBytes(Bytes),
 }
@@ -181,7 +183,7 @@ impl MemoryLimit {
     #[must_use]
     pub fn bytes(self) -> Bytes {
         match self {
-            Self::Max(bytes) | Self::LimitInBytes(bytes) => bytes,
+            Self::Max(bytes) | Self::High(bytes) | Self::LimitInBytes(bytes) => bytes,
         }
     }
 
@@ -190,6 +192,7 @@ impl MemoryLimit {
     pub fn file(self) -> &'static str {
         match self {
             Self::Max(_) => "memory.max",
+            Self::High(_) => "memory.high",
             Self::LimitInBytes(_) => "memory.limit_in_bytes",
         }
     }

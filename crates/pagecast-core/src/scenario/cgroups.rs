@@ -72,8 +72,14 @@ fn read_memory(fields: &Fields<'_>, all: Bytes) -> Result<MemoryLimit, ScenarioE
         }
         return Err(fields.at.error(format!("{} has no limit", fields.title), ADD_LIMIT));
     };
-    Ok(match (memory.get("max")?, memory.get("limit_in_bytes")?) {
-        (Some(max), None) => MemoryLimit::Max(max),
+    let (max, high): (Option<Bytes>, Option<Bytes>) = (memory.get("max")?, memory.get("high")?);
+    let of_v2 = match (max, high) {
+        (Some(max), Some(high)) if max <= high => Some(MemoryLimit::Max(max)),
+        (_, Some(high)) => Some(MemoryLimit::High(high)),
+        (max, None) => max.map(MemoryLimit::Max),
+    };
+    Ok(match (of_v2, memory.get("limit_in_bytes")?) {
+        (Some(limit), None) => limit,
         (None, Some(limit)) => MemoryLimit::LimitInBytes(limit),
         (None, None) => {
             return Err(fields.at.error(format!("{} has no limit", fields.title), ADD_LIMIT));
@@ -82,7 +88,7 @@ fn read_memory(fields: &Fields<'_>, all: Bytes) -> Result<MemoryLimit, ScenarioE
             let what = format!("{} has the limit of cgroup v2 and that of v1", fields.title);
             return Err(memory
                 .place("limit_in_bytes")
-                .error(what, "remove `memory.max` or `memory.limit_in_bytes`"));
+                .error(what, "remove `memory.max` and `memory.high`, or `memory.limit_in_bytes`"));
         }
     })
 }
@@ -160,8 +166,19 @@ mod tests {
     #[test]
     fn a_cgroup_has_one_limit() {
         assert_snapshot!(refused(&["machine.cgroup.batch.memory={}"]), @"--set machine.cgroup.batch.memory={}: [machine.cgroup.batch] has no limit; add memory.max = \"32 GB\", or memory.limit_in_bytes for cgroup v1");
-        assert_snapshot!(refused(&[GROUPS[0], "machine.cgroup.batch.memory.limit_in_bytes='8 GB'"]), @"--set machine.cgroup.batch.memory.limit_in_bytes='8 GB': [machine.cgroup.batch] has the limit of cgroup v2 and that of v1; remove `memory.max` or `memory.limit_in_bytes`");
-        assert_snapshot!(refused(&["machine.cgroup.batch.memory.high='8 GB'"]), @"--set machine.cgroup.batch.memory.high='8 GB': unknown key `high` in [machine.cgroup.batch.memory]; known keys: `max`, `limit_in_bytes`");
+        assert_snapshot!(refused(&[GROUPS[0], "machine.cgroup.batch.memory.limit_in_bytes='8 GB'"]), @"--set machine.cgroup.batch.memory.limit_in_bytes='8 GB': [machine.cgroup.batch] has the limit of cgroup v2 and that of v1; remove `memory.max` and `memory.high`, or `memory.limit_in_bytes`");
+        assert_snapshot!(refused(&["machine.cgroup.batch.memory.low='8 GB'"]), @"--set machine.cgroup.batch.memory.low='8 GB': unknown key `low` in [machine.cgroup.batch.memory]; known keys: `max`, `high`, `limit_in_bytes`");
+    }
+
+    #[test]
+    fn the_lower_of_memory_max_and_memory_high_counts() {
+        let limit = |high: &str| {
+            let high = format!("machine.cgroup.batch.memory.high='{high}'");
+            read(&format!("{MACHINE}\n{PROCESS}"), &[GROUPS[0], &high]).unwrap().machine.hosts[0].cgroups[0]
+                .limit
+        };
+        assert_eq!(limit("2 GB"), MemoryLimit::High(Bytes(2_000_000_000)));
+        assert_eq!([limit("8 GB"), limit("9 GB")], [MemoryLimit::Max(Bytes(8_000_000_000)); 2]);
     }
 
     const SERVICE: &str = "machine.disk.ssd.service='100 us'";

@@ -509,17 +509,17 @@ latency = "20000 ns"
 
     prop_compose! {
         fn hosts()(cores in 1_u32..1000, memory in any_of::<Memory>(), vm in any_of(), kernel in any_of::<Kernel>(),
-                   cgroups in prop::collection::vec((any::<bool>(), sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), nfsd in any_of(), cawl in any_of()) -> Host {
+                   cgroups in prop::collection::vec((0..3_usize, sizes(), 1_u32..10_000, any_of::<IoMax>()), 0..3), disk in disks(), mount in any_of(), nfsd in any_of(), cawl in any_of()) -> Host {
             Host {
                 name: ONLY_HOST.into(),
                 cores,
                 memory,
                 vm,
                 kernel,
-                cgroups: cgroups.into_iter().enumerate().map(|(at, (is_v2, limit, io_weight, io_max))| Cgroup {
+                cgroups: cgroups.into_iter().enumerate().map(|(at, (kind, limit, io_weight, io_max))| (at, kind < 2, [MemoryLimit::Max, MemoryLimit::High, MemoryLimit::LimitInBytes][kind](limit), io_weight, io_max)).map(|(at, is_v2, limit, io_weight, io_max)| Cgroup {
                     io_max: if is_v2 && disk.serves_pages() { vec![(0, io_max)] } else { Vec::new() },
                     io_weight: if is_v2 { io_weight } else { Cgroup::IO_WEIGHT },
-                    ..Cgroup::with_memory(format!("g {at}"), if is_v2 { MemoryLimit::Max(limit) } else { MemoryLimit::LimitInBytes(limit) })
+                    ..Cgroup::with_memory(format!("g {at}"), limit)
                 }).collect(),
                 disks: vec![disk],
                 mounts: on_disk_and_in_memory(mount),

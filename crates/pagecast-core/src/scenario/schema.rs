@@ -122,7 +122,11 @@ pub static MACHINE: Schema = Schema {
 pub static CGROUP: Schema = Schema {
     name: "cgroup",
     keys: &[
-        may("memory", Kind::Table(&CGROUP_MEMORY), "Its limit: memory.max or memory.limit_in_bytes"),
+        may(
+            "memory",
+            Kind::Table(&CGROUP_MEMORY),
+            "Its limit: memory.max, memory.high or memory.limit_in_bytes",
+        ),
         may("io", Kind::Table(&CGROUP_IO), "Its limits on disks, io.max, and its weight, io.weight"),
     ],
 };
@@ -149,7 +153,12 @@ pub static CGROUP_MEMORY: Schema = Schema {
     name: "cgroup_memory",
     keys: &[
         may("max", Kind::Size, "Of cgroup v2: page cache and anonymous memory of its processes"),
-        may("limit_in_bytes", Kind::Size, "The same of cgroup v1, which has no dirty limits"),
+        may(
+            "high",
+            Kind::Size,
+            "Of cgroup v2: page cache beyond it makes room as with `max`. The lower of the two counts. Anonymous memory must stay below it",
+        ),
+        may("limit_in_bytes", Kind::Size, "The same as `max` of cgroup v1, which has no dirty limits"),
     ],
 };
 

@@ -6,7 +6,7 @@
 //!   process.
 //! - A task that would go over the limit evicts pages of its own cgroup first, and waits for write-back if none is clean.
 //!
-//! Left out: cgroups inside others; `memory.high`, `memory.low` and `memory.min`; the batches in which a processor charges pages.
+//! Left out: cgroups inside others; `memory.low` and `memory.min`; the sleeps of tasks beyond `memory.high`, which counts as `memory.max` does; the batches in which a processor charges pages.
 
 use crate::machine::Cgroup;
 use crate::policy::kernel::discretisation::{LEAST_CHANGE, LEAST_STEP, MEMCG_RECLAIM_PART, MEMCG_WAKE_PART};

@@ -35,7 +35,7 @@ impl Domain {
 
 /// True if a cgroup has dirty limits of its own.
 pub fn has_domain(cgroup: &Cgroup) -> bool {
-    matches!(cgroup.limit, MemoryLimit::Max(_))
+    !matches!(cgroup.limit, MemoryLimit::LimitInBytes(_))
 }
 
 /// The dirty pages for `WriteBack::memcg_background`, and their threshold.
