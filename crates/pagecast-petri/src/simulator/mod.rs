@@ -231,22 +231,21 @@ impl Simulator {
         self.state.enter(model.transitions[number].slots);
         self.state.stack[..binding.len()].clone_from_slice(&binding);
         self.picks = picks;
-        let occurrence = self.occur(number)?;
+        let occurrence = self.occur(&model, number)?;
         self.look(&occurrence)?;
         Ok(true)
     }
 
     /// Lets a transition occur with the binding in the frame, and says which one that was.
-    pub fn occur(&mut self, number: usize) -> Result<Occurrence> {
-        let variables = self.model.transitions[number].variables.len();
-        self.fire(number)?;
+    fn occur(&mut self, model: &Model, number: usize) -> Result<Occurrence> {
+        self.fire(model, number)?;
+        let variables = model.transitions[number].variables.len();
         let binding = self.state.stack[..variables].to_vec();
         Ok(Occurrence { transition: number, time: self.state.now, binding })
     }
 
-    fn fire(&mut self, number: usize) -> Result<()> {
-        let model = self.model.clone();
-        self.fire_in(&model, number).map_err(|fault| self.failed(number, &fault))?;
+    fn fire(&mut self, model: &Model, number: usize) -> Result<()> {
+        self.fire_in(model, number).map_err(|fault| self.failed(number, &fault))?;
         self.steps += 1;
         self.counts[number] += 1;
         Ok(())

@@ -13,8 +13,7 @@ use crate::value::{Stamp, Value};
 impl Simulator {
     /// The transition that occurs next, with its binding in the frame; time goes on if that is needed. None if the net is dead, or time
     /// would pass `until`.
-    pub fn next_enabled(&mut self, until: Option<Stamp>) -> Result<Option<usize>> {
-        let model = self.model.clone();
+    pub(super) fn next_enabled(&mut self, model: &Model, until: Option<Stamp>) -> Result<Option<usize>> {
         for at in 0..self.volatile.len() {
             self.may_be_enabled(self.volatile[at]);
         }
@@ -24,13 +23,13 @@ impl Simulator {
                     let among = self.levels[level].candidates.len() as u64;
                     let drawn = if among == 1 { 0 } else { self.state.draws.below(among) };
                     let transition = self.levels[level].candidates[drawn as usize];
-                    if self.bind(&model, transition as usize, Mode::Random)? {
+                    if self.bind(model, transition as usize, Mode::Random)? {
                         return Ok(Some(transition as usize));
                     }
                     self.set_aside(transition);
                 }
             }
-            if !self.advance(&model, until)? {
+            if !self.advance(model, until)? {
                 return Ok(None);
             }
         }
@@ -42,8 +41,8 @@ impl Simulator {
     ///
     /// `Run` for an inscription that fails.
     pub fn enabled(&mut self) -> Result<Vec<(usize, Vec<Value>)>> {
-        let Some(first) = self.next_enabled(None)? else { return Ok(Vec::new()) };
         let model = self.model.clone();
+        let Some(first) = self.next_enabled(&model, None)? else { return Ok(Vec::new()) };
         let level = self.level_of[first];
         let mut found = Vec::new();
         let same: Vec<usize> =
