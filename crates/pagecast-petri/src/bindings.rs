@@ -117,10 +117,7 @@ impl<'a, 'm> Search<'a, 'm> {
             Some(Step::TakeAll { place, tokens, early }) => {
                 let early = self.early(early)?;
                 let mut given = SmallVec::<[Given; 4]>::new();
-                self.machine.given(tokens, When::NOW, &mut |tokens| {
-                    given.push(tokens);
-                    Ok(())
-                })?;
+                self.machine.given(tokens, When::NOW, &mut |tokens| given.push(tokens))?;
                 let before = self.picks.len();
                 for tokens in given {
                     if tokens.when != When::NOW {
@@ -161,10 +158,7 @@ impl<'a, 'm> Search<'a, 'm> {
     fn early(&mut self, code: &Option<crate::ml::code::Code>) -> Evaluated<Stamp> {
         match code {
             None => Ok(Stamp::ZERO),
-            Some(code) => {
-                let value = self.machine.eval(code, 0)?;
-                self.machine.stamp(value)
-            }
+            Some(code) => self.machine.eval_stamp(code),
         }
     }
 
@@ -307,21 +301,14 @@ fn go_on() -> Evaluated<ControlFlow<()>> {
 
 impl Machine<'_> {
     /// Runs the code segment of a transition, and calls `add` for the tokens that it gives to each place.
-    pub fn produce(
-        &mut self,
-        transition: &Transition,
-        add: &mut dyn FnMut(u32, Given) -> Evaluated<()>,
-    ) -> Evaluated<()> {
+    pub fn produce(&mut self, transition: &Transition, mut add: impl FnMut(u32, Given)) -> Evaluated<()> {
         if let Some((code, result)) = &transition.action {
             let value = self.eval(code, 0)?;
             self.matches(result, &value, 0)?;
         }
         let delay = match &transition.delay {
             None => When::NOW,
-            Some(code) => {
-                let delay = self.eval(code, 0)?;
-                When::After(self.stamp(delay)?)
-            }
+            Some(code) => When::After(self.eval_stamp(code)?),
         };
         for (place, output) in &transition.outputs {
             self.given(output, delay, &mut |tokens| add(*place, tokens))?;
@@ -366,18 +353,10 @@ impl Machine<'_> {
     }
 
     /// Calls `add` for the tokens that an inscription gives.
-    pub fn given(
-        &mut self,
-        output: &Output,
-        when: When,
-        add: &mut dyn FnMut(Given) -> Evaluated<()>,
-    ) -> Evaluated<()> {
+    pub fn given(&mut self, output: &Output, when: When, add: &mut impl FnMut(Given)) -> Evaluated<()> {
         match output {
-            Output::Empty => Ok(()),
-            Output::One(code) => {
-                let value = self.eval(code, 0)?;
-                add(Given { value, when, count: 1 })
-            }
+            Output::Empty => {}
+            Output::One(code) => add(Given { value: self.eval(code, 0)?, when, count: 1 }),
             Output::Many(count, code) => {
                 let Value::Int(count) = self.eval(count, 0)? else {
                     unreachable!("a coefficient is an integer")
@@ -385,45 +364,41 @@ impl Machine<'_> {
                 let Ok(count) = u64::try_from(count) else {
                     return Err(Fault::new(exceptions::SIZE, format!("the coefficient {count} is negative")));
                 };
-                if count == 0 {
-                    return Ok(());
+                if count > 0 {
+                    add(Given { value: self.eval(code, 0)?, when, count });
                 }
-                let value = self.eval(code, 0)?;
-                add(Given { value, when, count })
             }
             Output::Multiset(code, lists_are_colours) => match self.eval(code, 0)? {
                 Value::Ms(multiset) => {
                     for tokens in &multiset.0 {
                         let when = self.combined(tokens.when, when)?;
-                        add(Given { value: tokens.value.clone(), when, count: tokens.count })?;
+                        add(Given { value: tokens.value.clone(), when, count: tokens.count });
                     }
-                    Ok(())
                 }
                 Value::List(list) if !lists_are_colours => {
                     let list = list_of(Value::List(list))?;
-                    list.as_slice()
-                        .iter()
-                        .try_for_each(|value| add(Given { value: value.clone(), when, count: 1 }))
+                    for value in list.as_slice() {
+                        add(Given { value: value.clone(), when, count: 1 });
+                    }
                 }
                 value => add(Given { value, when, count: 1 }),
             },
-            Output::Sum(terms) => terms.iter().try_for_each(|term| self.given(term, when, add)),
+            Output::Sum(terms) => terms.iter().try_for_each(|term| self.given(term, when, add))?,
             Output::If(condition, both) => {
                 let at = usize::from(!self.is_true(condition, 0)?);
-                self.given(&both[at], when, add)
+                self.given(&both[at], when, add)?;
             }
             Output::Delayed(of, delay) => {
-                let delay = self.eval(delay, 0)?;
-                let delay = self.stamp(delay)?;
-                let when = self.combined(When::After(delay), when)?;
-                self.given(of, when, add)
+                let delay = When::After(self.eval_stamp(delay)?);
+                let when = self.combined(delay, when)?;
+                self.given(of, when, add)?;
             }
             Output::Stamped(of, time) => {
-                let time = self.eval(time, 0)?;
-                let when = When::At(self.stamp(time)?);
-                self.given(of, when, add)
+                let when = When::At(self.eval_stamp(time)?);
+                self.given(of, when, add)?;
             }
         }
+        Ok(())
     }
 
     /// A stamp inside of another one: delays add up, and a time is the last word.

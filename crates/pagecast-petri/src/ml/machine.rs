@@ -502,11 +502,11 @@ impl<'a> Machine<'a> {
                 }
             },
             (Operator::After, of, delay) => {
-                let delay = self.stamp(delay)?;
+                let delay = self.stamp(&delay)?;
                 self.stamped(of, When::After(delay))
             }
             (Operator::At, of, time) => {
-                let time = self.stamp(time)?;
+                let time = self.stamp(&time)?;
                 self.stamped(of, When::At(time))
             }
             (Operator::MsEq, a, b) => Value::Bool(same(&multiset(a), &multiset(b))),
@@ -530,12 +530,23 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// The time or the delay that an expression gives, outside of functions.
+    pub fn eval_stamp(&mut self, code: &Code) -> Evaluated<Stamp> {
+        match self.at_hand(code, 0) {
+            Some(value) => self.stamp(value),
+            None => {
+                let value = self.eval(code, 0)?;
+                self.stamp(&value)
+            }
+        }
+    }
+
     /// A time or a delay of the model's kind.
-    pub fn stamp(&self, value: Value) -> Evaluated<Stamp> {
+    fn stamp(&self, value: &Value) -> Evaluated<Stamp> {
         let stamp = match (self.program.time, value) {
-            (TimeKind::Integer, Value::Int(time)) => Stamp(time),
-            (TimeKind::Real, Value::Int(time)) => Stamp::real(time as f64),
-            (TimeKind::Real, Value::Real(time)) if time.is_finite() => Stamp::real(time),
+            (TimeKind::Integer, Value::Int(time)) => Stamp(*time),
+            (TimeKind::Real, Value::Int(time)) => Stamp::real(*time as f64),
+            (TimeKind::Real, Value::Real(time)) if time.is_finite() => Stamp::real(*time),
             (TimeKind::Real, Value::Real(time)) => {
                 return Err(Fault::new(exceptions::DOMAIN, format!("the time {time} is no number")));
             }

@@ -57,6 +57,8 @@ pub struct Simulator {
     pub steps: u64,
     at_one_time: u64,
     picks: Picks,
+    /// Tokens that an occurrence adds, by place; empty between occurrences.
+    given: Vec<(u32, Given)>,
     /// Monitors, if they are asked for.
     watching: Option<Box<Watching>>,
 }
@@ -131,6 +133,7 @@ impl Simulator {
             steps: 0,
             at_one_time: 0,
             picks: Picks::new(),
+            given: Vec::new(),
             watching: None,
             model,
         };
@@ -140,10 +143,7 @@ impl Simulator {
             let mut given = Vec::new();
             simulator.state.enter(0);
             let mut machine = Machine { program: &model.program, state: &mut simulator.state };
-            let found = machine.given(&of.initial, When::NOW, &mut |tokens| {
-                given.push(tokens);
-                Ok(())
-            });
+            let found = machine.given(&of.initial, When::NOW, &mut |tokens| given.push(tokens));
             let added = found
                 .and_then(|()| given.into_iter().try_for_each(|tokens| simulator.add(&model, place, tokens)));
             added.map_err(|fault| simulator.failed_at_place(place, &fault))?;
@@ -260,17 +260,13 @@ impl Simulator {
             self.later[place as usize] = 0;
             self.emptied(model, place as usize);
         }
-        let mut given = smallvec::SmallVec::<[_; 4]>::new();
-        Machine { program: &model.program, state: &mut self.state }.produce(
-            transition,
-            &mut |place, tokens| {
-                given.push((place, tokens));
-                Ok(())
-            },
-        )?;
-        for (place, tokens) in given {
+        let mut given = std::mem::take(&mut self.given);
+        Machine { program: &model.program, state: &mut self.state }
+            .produce(transition, |place, tokens| given.push((place, tokens)))?;
+        for (place, tokens) in given.drain(..) {
             self.add(model, place as usize, tokens)?;
         }
+        self.given = given;
         Ok(())
     }
 

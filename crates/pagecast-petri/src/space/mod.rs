@@ -344,10 +344,7 @@ impl Explorer {
         self.state.stack[..element.binding.len()].clone_from_slice(&element.binding);
         let mut machine = Machine { program: &model.program, state: &mut self.state };
         let mut given = Vec::new();
-        machine.produce(transition, &mut |place, tokens| {
-            given.push((place, tokens));
-            Ok(())
-        })?;
+        machine.produce(transition, |place, tokens| given.push((place, tokens)))?;
         for (place, tokens) in given {
             let stamp = machine.token_stamp(&model.places[place as usize], &tokens)?;
             let place = at(&mut changed, &self.tokens, place);
