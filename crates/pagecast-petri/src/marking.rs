@@ -109,9 +109,10 @@ impl Tokens {
     /// Adds tokens.
     pub fn add(&mut self, value: Value, stamp: Option<Stamp>, count: u64) {
         self.size += count;
-        let at = match self.find(&value) {
-            Some(at) => at,
-            None => self.insert(value),
+        let Some(at) = self.find(&value) else {
+            let stamps = stamp.map(|stamp| (stamp, count)).into_iter().collect();
+            self.insert(Entry { value, count, stamps });
+            return;
         };
         let entry = &mut self.entries[at];
         entry.count += count;
@@ -123,15 +124,14 @@ impl Tokens {
         }
     }
 
-    fn insert(&mut self, value: Value) -> usize {
+    fn insert(&mut self, entry: Entry) {
         let at = self.entries.len();
-        self.entries.push(Entry { value, count: 0, stamps: SmallVec::new() });
+        self.entries.push(entry);
         if self.is_tabled() {
             self.note(at);
         } else if at >= FEW {
             (0..=at).for_each(|at| self.note(at));
         }
-        at
     }
 
     /// Adds an entry to the tables.
@@ -149,6 +149,9 @@ impl Tokens {
     pub fn remove(&mut self, at: usize, count: u64) {
         self.size -= count;
         let entry = &mut self.entries[at];
+        if entry.count == count {
+            return self.forget(at);
+        }
         entry.count -= count;
         let mut left = count;
         let mut gone = 0;
@@ -165,9 +168,6 @@ impl Tokens {
             }
         }
         entry.stamps.drain(..gone);
-        if entry.count == 0 {
-            self.forget(at);
-        }
     }
 
     /// Takes tokens of certain stamps.
