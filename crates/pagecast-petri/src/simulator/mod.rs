@@ -6,9 +6,9 @@
 mod faults;
 mod run;
 mod search;
+mod waiting;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::bindings::{Given, Picks};
@@ -21,6 +21,7 @@ use crate::monitors::Watching;
 use crate::value::{Multiset, Stamp, Tokens as Held, Value, When};
 
 pub use run::{Ended, Limits};
+use waiting::Queue;
 
 /// An occurrence.
 #[derive(Clone, Debug)]
@@ -38,8 +39,7 @@ pub struct Simulator {
     model: Arc<Model>,
     state: State,
     tokens: Vec<Tokens>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
-    next_waiting: u64,
+    waiting: Queue,
     /// How many tokens of each place are not ready yet.
     later: Vec<u64>,
     /// Transitions that may be enabled, by priority.
@@ -68,36 +68,6 @@ struct Level {
     candidates: Vec<u32>,
 }
 
-/// A token that is not ready yet.
-#[derive(Clone, Debug)]
-struct Waiting {
-    stamp: Stamp,
-    number: u64,
-    place: u32,
-    count: u64,
-    value: Value,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        (self.stamp, self.number) == (other.stamp, other.number)
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.stamp, self.number).cmp(&(other.stamp, other.number))
-    }
-}
-
 impl Simulator {
     /// A net in its initial marking.
     ///
@@ -121,8 +91,7 @@ impl Simulator {
         let mut simulator = Self {
             state: State::new(&model.program, seed),
             tokens: model.places.iter().map(|place| Tokens::new(&place.indexed)).collect(),
-            waiting: BinaryHeap::new(),
-            next_waiting: 0,
+            waiting: Queue::default(),
             later: vec![0; model.places.len()],
             levels: vec![Level { candidates: Vec::new() }; priorities.len()],
             at: vec![None; model.transitions.len()],
@@ -176,7 +145,7 @@ impl Simulator {
                 }));
             }
         }
-        for Reverse(waiting) in self.waiting.iter().filter(|waiting| waiting.0.place as usize == place) {
+        for waiting in self.waiting.iter().filter(|waiting| waiting.place as usize == place) {
             all.push(Held {
                 value: waiting.value.clone(),
                 when: When::At(waiting.stamp),
@@ -256,7 +225,7 @@ impl Simulator {
         self.remove_picks(model, transition.shares);
         for &place in &transition.resets {
             self.tokens[place as usize].clear();
-            self.waiting.retain(|waiting| waiting.0.place != place);
+            self.waiting.clear(place);
             self.later[place as usize] = 0;
             self.emptied(model, place as usize);
         }
@@ -299,10 +268,8 @@ impl Simulator {
         let stamp = machine.token_stamp(of, &tokens)?;
         let Given { value, count, .. } = tokens;
         if let Some(stamp) = stamp.filter(|&stamp| stamp > self.state.now && !of.is_early) {
-            self.next_waiting += 1;
             self.later[place] += count;
-            let waiting = Waiting { stamp, number: self.next_waiting, place: place as u32, count, value };
-            self.waiting.push(Reverse(waiting));
+            self.waiting.push(stamp, place as u32, count, value);
             return Ok(());
         }
         self.tokens[place].add(value, stamp, count);

@@ -1,6 +1,5 @@
 //! Finds out which transitions are enabled, with which bindings, and lets time go on where none is.
 
-use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use super::Simulator;
@@ -100,7 +99,7 @@ impl Simulator {
     /// Lets time go on to the next tokens that become ready; false if there are none, or they are too late.
     pub(super) fn advance(&mut self, model: &Model, until: Option<Stamp>) -> Result<bool> {
         let early = self.earliest_early(model)?;
-        let next = self.waiting.peek().map(|waiting| waiting.0.stamp);
+        let next = self.waiting.next();
         let Some(next) = next.into_iter().chain(early).min() else { return Ok(false) };
         if until.is_some_and(|until| next > until) {
             return Ok(false);
@@ -109,8 +108,7 @@ impl Simulator {
             self.at_one_time = 0;
         }
         self.state.now = self.state.now.max(next);
-        while self.waiting.peek().is_some_and(|waiting| waiting.0.stamp <= self.state.now) {
-            let Reverse(token) = self.waiting.pop().expect("it was just looked at");
+        while let Some(token) = self.waiting.pop(self.state.now) {
             self.later[token.place as usize] -= token.count;
             self.tokens[token.place as usize].add(token.value, Some(token.stamp), token.count);
             for &transition in &model.places[token.place as usize].consumers {
