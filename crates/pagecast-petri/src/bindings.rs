@@ -64,26 +64,35 @@ pub struct Search<'a, 'm> {
     /// Which tokens are looked at.
     pub mode: Mode,
     /// Tokens that are taken so far.
-    pub picks: Picks,
+    pub picks: &'m mut Picks,
     /// Runs the inscriptions; the variables are its first slots.
     pub machine: Machine<'m>,
 }
 
-type Found<'f, 'a, 'm> = &'f mut dyn FnMut(&mut Search<'a, 'm>) -> Evaluated<ControlFlow<()>>;
-
 impl<'a, 'm> Search<'a, 'm> {
     /// A search that has taken nothing.
-    pub fn new(transition: &'a Transition, tokens: &'a [Tokens], mode: Mode, machine: Machine<'m>) -> Self {
-        Self { transition, tokens, mode, picks: Picks::new(), machine }
+    pub fn new(
+        transition: &'a Transition,
+        tokens: &'a [Tokens],
+        mode: Mode,
+        picks: &'m mut Picks,
+        machine: Machine<'m>,
+    ) -> Self {
+        picks.clear();
+        Self { transition, tokens, mode, picks, machine }
     }
 
     /// Calls `found` for each binding, until it says that this is enough. True if it said so.
-    pub fn run(&mut self, found: Found<'_, 'a, 'm>) -> Evaluated<bool> {
+    pub fn run(&mut self, mut found: impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>) -> Evaluated<bool> {
         self.machine.state.enter(self.transition.slots);
-        Ok(self.step(0, found)?.is_break())
+        Ok(self.step(0, &mut found)?.is_break())
     }
 
-    fn step(&mut self, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+    fn step(
+        &mut self,
+        number: usize,
+        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
+    ) -> Evaluated<ControlFlow<()>> {
         let transition = self.transition;
         match transition.steps.get(number) {
             None => found(self),
@@ -166,7 +175,7 @@ impl<'a, 'm> Search<'a, 'm> {
         &mut self,
         take: &'a Take,
         number: usize,
-        found: Found<'_, 'a, 'm>,
+        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
     ) -> Evaluated<ControlFlow<()>> {
         let count = match &take.count {
             Count::Fixed(count) => *count,
@@ -216,7 +225,7 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: Found<'_, 'a, 'm>,
+        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
     ) -> Evaluated<ControlFlow<()>> {
         let among = self.tokens[take.place as usize].entries().len();
         let start = self.start(among);
@@ -234,7 +243,7 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: Found<'_, 'a, 'm>,
+        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
     ) -> Evaluated<ControlFlow<()>> {
         if !self.has(&pick) {
             return go_on();
@@ -250,7 +259,12 @@ impl<'a, 'm> Search<'a, 'm> {
         if fits { self.with(pick, number, found) } else { go_on() }
     }
 
-    fn with(&mut self, pick: Pick, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+    fn with(
+        &mut self,
+        pick: Pick,
+        number: usize,
+        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
+    ) -> Evaluated<ControlFlow<()>> {
         self.picks.push(pick);
         let flow = self.step(number + 1, found)?;
         if flow.is_continue() {

@@ -64,13 +64,13 @@ impl Simulator {
             return Ok(());
         }
         let machine = Machine { program: &model.program, state: &mut self.state };
-        let mut search = Search::new(transition, &self.tokens, Mode::Ready, machine);
+        let mut search = Search::new(transition, &self.tokens, Mode::Ready, &mut self.picks, machine);
         let mut known: Vec<Vec<Value>> = Vec::new();
-        let searched = search.run(&mut |search| {
+        let searched = search.run(|search| {
             let binding = search.machine.state.stack[..transition.variables.len()].to_vec();
             if !known.contains(&binding) {
                 known.push(binding.clone());
-                found(binding, &search.picks);
+                found(binding, search.picks);
             }
             Ok(ControlFlow::Continue(()))
         });
@@ -83,13 +83,9 @@ impl Simulator {
         if transition.inhibitors.iter().any(|&place| self.is_marked(place as usize)) {
             return Ok(false);
         }
-        self.picks.clear();
         let machine = Machine { program: &model.program, state: &mut self.state };
-        let mut search = Search::new(transition, &self.tokens, mode, machine);
-        search.picks = std::mem::take(&mut self.picks);
-        let found = search.run(&mut |_| Ok(ControlFlow::Break(())));
-        self.picks = std::mem::take(&mut search.picks);
-        found.map_err(|fault| self.failed(number, &fault))
+        let mut search = Search::new(transition, &self.tokens, mode, &mut self.picks, machine);
+        search.run(|_| Ok(ControlFlow::Break(()))).map_err(|fault| self.failed(number, &fault))
     }
 
     pub(super) fn is_marked(&self, place: usize) -> bool {
@@ -131,8 +127,8 @@ impl Simulator {
             let number = number as usize;
             let transition = &model.transitions[number];
             let machine = Machine { program: &model.program, state: &mut self.state };
-            let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
-            let found = search.run(&mut |search| {
+            let mut search = Search::new(transition, &self.tokens, Mode::Any, &mut self.picks, machine);
+            let found = search.run(|search| {
                 let ready = search.ready_at();
                 earliest = Some(earliest.map_or(ready, |known: Stamp| known.min(ready)));
                 Ok(ControlFlow::Continue(()))
