@@ -55,6 +55,22 @@ pub enum Mode {
     Any,
 }
 
+/// An end of a search before all bindings are tried.
+enum End {
+    /// The caller has found enough.
+    Enough,
+    /// An inscription failed.
+    Fault(Box<Fault>),
+}
+
+impl From<Box<Fault>> for End {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+type Searched = Result<(), End>;
+
 /// Searches the bindings of one transition.
 pub struct Search<'a, 'm> {
     /// The transition.
@@ -83,30 +99,32 @@ impl<'a, 'm> Search<'a, 'm> {
     }
 
     /// Calls `found` for each binding, until it says that this is enough. True if it said so.
-    pub fn run(&mut self, mut found: impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>) -> Evaluated<bool> {
+    pub fn run(&mut self, mut found: impl FnMut(&mut Self) -> ControlFlow<()>) -> Evaluated<bool> {
         self.machine.state.enter(self.transition.slots);
-        Ok(self.step(0, &mut found)?.is_break())
+        match self.step(0, &mut found) {
+            Ok(()) => Ok(false),
+            Err(End::Enough) => Ok(true),
+            Err(End::Fault(fault)) => Err(fault),
+        }
     }
 
-    fn step(
-        &mut self,
-        number: usize,
-        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
-    ) -> Evaluated<ControlFlow<()>> {
+    fn step(&mut self, number: usize, found: &mut impl FnMut(&mut Self) -> ControlFlow<()>) -> Searched {
         let transition = self.transition;
         match transition.steps.get(number) {
-            None => found(self),
+            None => match found(self) {
+                ControlFlow::Break(()) => Err(End::Enough),
+                ControlFlow::Continue(()) => Ok(()),
+            },
             Some(Step::Guard(code)) => {
                 if self.machine.is_true(code, 0)? {
-                    self.step(number + 1, found)
-                } else {
-                    go_on()
+                    self.step(number + 1, found)?;
                 }
+                Ok(())
             }
             Some(Step::Assign(slot, colset, code)) => {
                 let value = self.machine.eval(code, 0)?;
                 if !self.machine.program.contains(*colset, &value) {
-                    return go_on();
+                    return Ok(());
                 }
                 self.machine.state.stack[*slot as usize] = value;
                 self.step(number + 1, found)
@@ -116,11 +134,9 @@ impl<'a, 'm> Search<'a, 'm> {
                 for at in 0..elements.len() {
                     let element = &elements[(start + at) % elements.len()];
                     self.machine.state.stack[*slot as usize] = element.clone();
-                    if self.step(number + 1, found)?.is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
+                    self.step(number + 1, found)?;
                 }
-                go_on()
+                Ok(())
             }
             Some(Step::Take(take)) => self.take(take, number, found),
             Some(Step::TakeAll { place, tokens, early }) => {
@@ -130,27 +146,23 @@ impl<'a, 'm> Search<'a, 'm> {
                 let before = self.picks.len();
                 for tokens in given {
                     if tokens.when != When::NOW {
-                        return Err(Fault::new(
-                            exceptions::DOMAIN,
-                            "an input arc has a time stamp inside of it",
-                        ));
+                        let text = "an input arc has a time stamp inside of it";
+                        return Err(Fault::new(exceptions::DOMAIN, text).into());
                     }
                     let Some(entry) = self.tokens[*place as usize].find(&tokens.value) else {
                         self.picks.truncate(before);
-                        return go_on();
+                        return Ok(());
                     };
                     let pick = Pick { place: *place, entry: entry as u32, count: tokens.count, early };
                     if !self.has(&pick) {
                         self.picks.truncate(before);
-                        return go_on();
+                        return Ok(());
                     }
                     self.picks.push(pick);
                 }
-                let flow = self.step(number + 1, found)?;
-                if flow.is_continue() {
-                    self.picks.truncate(before);
-                }
-                Ok(flow)
+                self.step(number + 1, found)?;
+                self.picks.truncate(before);
+                Ok(())
             }
         }
     }
@@ -175,15 +187,16 @@ impl<'a, 'm> Search<'a, 'm> {
         &mut self,
         take: &'a Take,
         number: usize,
-        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         let count = match &take.count {
             Count::Fixed(count) => *count,
             Count::Code(code) => match self.machine.eval(code, 0)? {
                 Value::Int(count) if count >= 0 => count as u64,
                 other => {
                     let shown = self.machine.program.shown(&other);
-                    return Err(Fault::new(exceptions::SIZE, format!("the coefficient {shown} is negative")));
+                    let text = format!("the coefficient {shown} is negative");
+                    return Err(Fault::new(exceptions::SIZE, text).into());
                 }
             },
         };
@@ -196,7 +209,7 @@ impl<'a, 'm> Search<'a, 'm> {
                 match tokens.find(&value) {
                     Some(entry) if self.has(&pick(entry)) => self.with(pick(entry), number, found),
                     None if count == 0 => self.step(number + 1, found),
-                    _ => go_on(),
+                    _ => Ok(()),
                 }
             }
             Find::Field(index, code) => {
@@ -206,11 +219,9 @@ impl<'a, 'm> Search<'a, 'm> {
                         let start = self.start(entries.len());
                         for at in 0..entries.len() {
                             let entry = entries[(start + at) % entries.len()] as usize;
-                            if self.try_entry(take, pick(entry), number, found)?.is_break() {
-                                return Ok(ControlFlow::Break(()));
-                            }
+                            self.try_entry(take, pick(entry), number, found)?;
                         }
-                        go_on()
+                        Ok(())
                     }
                     None => self.try_all(take, pick(0), number, found),
                 }
@@ -225,17 +236,15 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         let among = self.tokens[take.place as usize].entries().len();
         let start = self.start(among);
         for at in 0..among {
             let entry = if start + at < among { start + at } else { start + at - among };
-            if self.try_entry(take, Pick { entry: entry as u32, ..pick }, number, found)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.try_entry(take, Pick { entry: entry as u32, ..pick }, number, found)?;
         }
-        go_on()
+        Ok(())
     }
 
     fn try_entry(
@@ -243,10 +252,10 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         if !self.has(&pick) {
-            return go_on();
+            return Ok(());
         }
         let value = &self.tokens[pick.place as usize].entries()[pick.entry as usize].value;
         let fits = match &take.pattern {
@@ -256,21 +265,19 @@ impl<'a, 'm> Search<'a, 'm> {
             }
             pattern => self.machine.matches(pattern, value, 0)?,
         };
-        if fits { self.with(pick, number, found) } else { go_on() }
+        if fits { self.with(pick, number, found) } else { Ok(()) }
     }
 
     fn with(
         &mut self,
         pick: Pick,
         number: usize,
-        found: &mut impl FnMut(&mut Self) -> Evaluated<ControlFlow<()>>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         self.picks.push(pick);
-        let flow = self.step(number + 1, found)?;
-        if flow.is_continue() {
-            self.picks.pop();
-        }
-        Ok(flow)
+        self.step(number + 1, found)?;
+        self.picks.pop();
+        Ok(())
     }
 
     /// True if a place has so many tokens of a colour beyond those that are taken already.
@@ -307,10 +314,6 @@ impl<'a, 'm> Search<'a, 'm> {
         }
         ready
     }
-}
-
-fn go_on() -> Evaluated<ControlFlow<()>> {
-    Ok(ControlFlow::Continue(()))
 }
 
 impl Machine<'_> {

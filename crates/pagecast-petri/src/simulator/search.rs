@@ -72,7 +72,7 @@ impl Simulator {
                 known.push(binding.clone());
                 found(binding, search.picks);
             }
-            Ok(ControlFlow::Continue(()))
+            ControlFlow::Continue(())
         });
         searched.map(drop).map_err(|fault| self.failed(number, &fault))
     }
@@ -85,7 +85,7 @@ impl Simulator {
         }
         let machine = Machine { program: &model.program, state: &mut self.state };
         let mut search = Search::new(transition, &self.tokens, mode, &mut self.picks, machine);
-        search.run(|_| Ok(ControlFlow::Break(()))).map_err(|fault| self.failed(number, &fault))
+        search.run(|_| ControlFlow::Break(())).map_err(|fault| self.failed(number, &fault))
     }
 
     pub(super) fn is_marked(&self, place: usize) -> bool {
@@ -131,7 +131,7 @@ impl Simulator {
             let found = search.run(|search| {
                 let ready = search.ready_at();
                 earliest = Some(earliest.map_or(ready, |known: Stamp| known.min(ready)));
-                Ok(ControlFlow::Continue(()))
+                ControlFlow::Continue(())
             });
             found.map_err(|fault| self.failed(number, &fault))?;
         }

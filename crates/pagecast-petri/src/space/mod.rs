@@ -240,7 +240,7 @@ impl Explorer {
                     let (picks, ready) = (search.picks.clone(), search.ready_at());
                     all.push(Element { transition: number, binding, picks, ready });
                 }
-                Ok(ControlFlow::Continue(()))
+                ControlFlow::Continue(())
             });
             searched.map_err(|fault| self.failed(number, &fault))?;
         }
