@@ -11,7 +11,7 @@ mod waiting;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use crate::bindings::{Given, Picks};
+use crate::bindings::{Given, Pick, Picks};
 use crate::error::Result;
 use crate::marking::Tokens;
 use crate::ml::machine::{Evaluated, Machine, State};
@@ -240,19 +240,17 @@ impl Simulator {
     }
 
     fn remove_picks(&mut self, model: &Model, shares: bool) {
-        let mut picks = std::mem::take(&mut self.picks);
         if shares {
             // Entries move when one becomes empty: the last ones go first.
-            picks.sort_by_key(|pick| Reverse((pick.place, pick.entry)));
+            self.picks.sort_by_key(|pick| Reverse((pick.place, pick.entry)));
         }
-        for pick in &picks {
-            if pick.count == 0 {
-                continue;
+        for at in 0..self.picks.len() {
+            let Pick { place, entry, count, .. } = self.picks[at];
+            if count > 0 {
+                self.tokens[place as usize].remove(entry as usize, count);
+                self.emptied(model, place as usize);
             }
-            self.tokens[pick.place as usize].remove(pick.entry as usize, pick.count);
-            self.emptied(model, pick.place as usize);
         }
-        self.picks = picks;
     }
 
     /// Transitions that want a place to be empty may be enabled now.
