@@ -189,35 +189,13 @@ impl Tokens {
     }
 
     fn forget(&mut self, at: usize) {
-        let last = self.entries.len() - 1;
+        let gone = self.entries.swap_remove(at).value;
         if self.is_tabled() {
-            let value = self.entries[at].value.clone();
-            self.places.remove(&value);
-            self.unnote(&value, at as u32, None);
-            if at != last {
-                let moved = self.entries[last].value.clone();
-                self.unnote(&moved, last as u32, Some(at as u32));
-                self.places.insert(moved, at as u32);
-            }
-        }
-        self.entries.swap_remove(at);
-    }
-
-    /// Takes an entry out of the indexes, or gives it another number.
-    fn unnote(&mut self, value: &Value, at: u32, moved_to: Option<u32>) {
-        let Value::Tuple(parts) = value else { return };
-        for index in &mut self.indexes {
-            let key = &parts[index.field as usize];
-            let Some(found) = index.entries.get_mut(key) else { continue };
-            let place = found.iter().position(|&known| known == at).expect("the entry is in its index");
-            match moved_to {
-                Some(to) => found[place] = to,
-                None => {
-                    found.swap_remove(place);
-                    if found.is_empty() {
-                        index.entries.remove(key);
-                    }
-                }
+            self.places.remove(&gone);
+            unnote(&mut self.indexes, &gone, at, None);
+            if let Some(Entry { value: moved, .. }) = self.entries.get(at) {
+                unnote(&mut self.indexes, moved, self.entries.len(), Some(at));
+                *self.places.get_mut(moved).expect("each colour is in the table") = at as u32;
             }
         }
     }
@@ -228,6 +206,25 @@ impl Tokens {
         self.places.clear();
         self.indexes.iter_mut().for_each(|index| index.entries.clear());
         self.size = 0;
+    }
+}
+
+/// Takes an entry out of the indexes, or gives it another number.
+fn unnote(indexes: &mut [Index], value: &Value, at: usize, moved_to: Option<usize>) {
+    let Value::Tuple(parts) = value else { return };
+    for index in indexes {
+        let key = &parts[index.field as usize];
+        let Some(found) = index.entries.get_mut(key) else { continue };
+        let place = found.iter().position(|&known| known as usize == at).expect("the entry is in its index");
+        match moved_to {
+            Some(to) => found[place] = to as u32,
+            None => {
+                found.swap_remove(place);
+                if found.is_empty() {
+                    index.entries.remove(key);
+                }
+            }
+        }
     }
 }
 
