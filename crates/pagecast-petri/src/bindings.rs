@@ -55,6 +55,22 @@ pub enum Mode {
     Any,
 }
 
+/// An end of a search before all bindings are tried.
+enum End {
+    /// The caller has found enough.
+    Enough,
+    /// An inscription failed.
+    Fault(Box<Fault>),
+}
+
+impl From<Box<Fault>> for End {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+type Searched = Result<(), End>;
+
 /// Searches the bindings of one transition.
 pub struct Search<'a, 'm> {
     /// The transition.
@@ -64,40 +80,51 @@ pub struct Search<'a, 'm> {
     /// Which tokens are looked at.
     pub mode: Mode,
     /// Tokens that are taken so far.
-    pub picks: Picks,
+    pub picks: &'m mut Picks,
     /// Runs the inscriptions; the variables are its first slots.
     pub machine: Machine<'m>,
 }
 
-type Found<'f, 'a, 'm> = &'f mut dyn FnMut(&mut Search<'a, 'm>) -> Evaluated<ControlFlow<()>>;
-
 impl<'a, 'm> Search<'a, 'm> {
     /// A search that has taken nothing.
-    pub fn new(transition: &'a Transition, tokens: &'a [Tokens], mode: Mode, machine: Machine<'m>) -> Self {
-        Self { transition, tokens, mode, picks: Picks::new(), machine }
+    pub fn new(
+        transition: &'a Transition,
+        tokens: &'a [Tokens],
+        mode: Mode,
+        picks: &'m mut Picks,
+        machine: Machine<'m>,
+    ) -> Self {
+        picks.clear();
+        Self { transition, tokens, mode, picks, machine }
     }
 
     /// Calls `found` for each binding, until it says that this is enough. True if it said so.
-    pub fn run(&mut self, found: Found<'_, 'a, 'm>) -> Evaluated<bool> {
+    pub fn run(&mut self, mut found: impl FnMut(&mut Self) -> ControlFlow<()>) -> Evaluated<bool> {
         self.machine.state.enter(self.transition.slots);
-        Ok(self.step(0, found)?.is_break())
+        match self.step(0, &mut found) {
+            Ok(()) => Ok(false),
+            Err(End::Enough) => Ok(true),
+            Err(End::Fault(fault)) => Err(fault),
+        }
     }
 
-    fn step(&mut self, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+    fn step(&mut self, number: usize, found: &mut impl FnMut(&mut Self) -> ControlFlow<()>) -> Searched {
         let transition = self.transition;
         match transition.steps.get(number) {
-            None => found(self),
+            None => match found(self) {
+                ControlFlow::Break(()) => Err(End::Enough),
+                ControlFlow::Continue(()) => Ok(()),
+            },
             Some(Step::Guard(code)) => {
                 if self.machine.is_true(code, 0)? {
-                    self.step(number + 1, found)
-                } else {
-                    go_on()
+                    self.step(number + 1, found)?;
                 }
+                Ok(())
             }
             Some(Step::Assign(slot, colset, code)) => {
                 let value = self.machine.eval(code, 0)?;
                 if !self.machine.program.contains(*colset, &value) {
-                    return go_on();
+                    return Ok(());
                 }
                 self.machine.state.stack[*slot as usize] = value;
                 self.step(number + 1, found)
@@ -107,44 +134,35 @@ impl<'a, 'm> Search<'a, 'm> {
                 for at in 0..elements.len() {
                     let element = &elements[(start + at) % elements.len()];
                     self.machine.state.stack[*slot as usize] = element.clone();
-                    if self.step(number + 1, found)?.is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
+                    self.step(number + 1, found)?;
                 }
-                go_on()
+                Ok(())
             }
             Some(Step::Take(take)) => self.take(take, number, found),
             Some(Step::TakeAll { place, tokens, early }) => {
                 let early = self.early(early)?;
                 let mut given = SmallVec::<[Given; 4]>::new();
-                self.machine.given(tokens, When::NOW, &mut |tokens| {
-                    given.push(tokens);
-                    Ok(())
-                })?;
+                self.machine.given(tokens, When::NOW, &mut |tokens| given.push(tokens))?;
                 let before = self.picks.len();
                 for tokens in given {
                     if tokens.when != When::NOW {
-                        return Err(Fault::new(
-                            exceptions::DOMAIN,
-                            "an input arc has a time stamp inside of it",
-                        ));
+                        let text = "an input arc has a time stamp inside of it";
+                        return Err(Fault::new(exceptions::DOMAIN, text).into());
                     }
                     let Some(entry) = self.tokens[*place as usize].find(&tokens.value) else {
                         self.picks.truncate(before);
-                        return go_on();
+                        return Ok(());
                     };
                     let pick = Pick { place: *place, entry: entry as u32, count: tokens.count, early };
                     if !self.has(&pick) {
                         self.picks.truncate(before);
-                        return go_on();
+                        return Ok(());
                     }
                     self.picks.push(pick);
                 }
-                let flow = self.step(number + 1, found)?;
-                if flow.is_continue() {
-                    self.picks.truncate(before);
-                }
-                Ok(flow)
+                self.step(number + 1, found)?;
+                self.picks.truncate(before);
+                Ok(())
             }
         }
     }
@@ -161,10 +179,7 @@ impl<'a, 'm> Search<'a, 'm> {
     fn early(&mut self, code: &Option<crate::ml::code::Code>) -> Evaluated<Stamp> {
         match code {
             None => Ok(Stamp::ZERO),
-            Some(code) => {
-                let value = self.machine.eval(code, 0)?;
-                self.machine.stamp(value)
-            }
+            Some(code) => self.machine.eval_stamp(code),
         }
     }
 
@@ -172,15 +187,16 @@ impl<'a, 'm> Search<'a, 'm> {
         &mut self,
         take: &'a Take,
         number: usize,
-        found: Found<'_, 'a, 'm>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         let count = match &take.count {
             Count::Fixed(count) => *count,
             Count::Code(code) => match self.machine.eval(code, 0)? {
                 Value::Int(count) if count >= 0 => count as u64,
                 other => {
                     let shown = self.machine.program.shown(&other);
-                    return Err(Fault::new(exceptions::SIZE, format!("the coefficient {shown} is negative")));
+                    let text = format!("the coefficient {shown} is negative");
+                    return Err(Fault::new(exceptions::SIZE, text).into());
                 }
             },
         };
@@ -193,7 +209,7 @@ impl<'a, 'm> Search<'a, 'm> {
                 match tokens.find(&value) {
                     Some(entry) if self.has(&pick(entry)) => self.with(pick(entry), number, found),
                     None if count == 0 => self.step(number + 1, found),
-                    _ => go_on(),
+                    _ => Ok(()),
                 }
             }
             Find::Field(index, code) => {
@@ -203,11 +219,9 @@ impl<'a, 'm> Search<'a, 'm> {
                         let start = self.start(entries.len());
                         for at in 0..entries.len() {
                             let entry = entries[(start + at) % entries.len()] as usize;
-                            if self.try_entry(take, pick(entry), number, found)?.is_break() {
-                                return Ok(ControlFlow::Break(()));
-                            }
+                            self.try_entry(take, pick(entry), number, found)?;
                         }
-                        go_on()
+                        Ok(())
                     }
                     None => self.try_all(take, pick(0), number, found),
                 }
@@ -222,17 +236,15 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: Found<'_, 'a, 'm>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         let among = self.tokens[take.place as usize].entries().len();
         let start = self.start(among);
         for at in 0..among {
             let entry = if start + at < among { start + at } else { start + at - among };
-            if self.try_entry(take, Pick { entry: entry as u32, ..pick }, number, found)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.try_entry(take, Pick { entry: entry as u32, ..pick }, number, found)?;
         }
-        go_on()
+        Ok(())
     }
 
     fn try_entry(
@@ -240,10 +252,10 @@ impl<'a, 'm> Search<'a, 'm> {
         take: &'a Take,
         pick: Pick,
         number: usize,
-        found: Found<'_, 'a, 'm>,
-    ) -> Evaluated<ControlFlow<()>> {
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         if !self.has(&pick) {
-            return go_on();
+            return Ok(());
         }
         let value = &self.tokens[pick.place as usize].entries()[pick.entry as usize].value;
         let fits = match &take.pattern {
@@ -253,16 +265,19 @@ impl<'a, 'm> Search<'a, 'm> {
             }
             pattern => self.machine.matches(pattern, value, 0)?,
         };
-        if fits { self.with(pick, number, found) } else { go_on() }
+        if fits { self.with(pick, number, found) } else { Ok(()) }
     }
 
-    fn with(&mut self, pick: Pick, number: usize, found: Found<'_, 'a, 'm>) -> Evaluated<ControlFlow<()>> {
+    fn with(
+        &mut self,
+        pick: Pick,
+        number: usize,
+        found: &mut impl FnMut(&mut Self) -> ControlFlow<()>,
+    ) -> Searched {
         self.picks.push(pick);
-        let flow = self.step(number + 1, found)?;
-        if flow.is_continue() {
-            self.picks.pop();
-        }
-        Ok(flow)
+        self.step(number + 1, found)?;
+        self.picks.pop();
+        Ok(())
     }
 
     /// True if a place has so many tokens of a colour beyond those that are taken already.
@@ -301,27 +316,16 @@ impl<'a, 'm> Search<'a, 'm> {
     }
 }
 
-fn go_on() -> Evaluated<ControlFlow<()>> {
-    Ok(ControlFlow::Continue(()))
-}
-
 impl Machine<'_> {
     /// Runs the code segment of a transition, and calls `add` for the tokens that it gives to each place.
-    pub fn produce(
-        &mut self,
-        transition: &Transition,
-        add: &mut dyn FnMut(u32, Given) -> Evaluated<()>,
-    ) -> Evaluated<()> {
+    pub fn produce(&mut self, transition: &Transition, mut add: impl FnMut(u32, Given)) -> Evaluated<()> {
         if let Some((code, result)) = &transition.action {
             let value = self.eval(code, 0)?;
             self.matches(result, &value, 0)?;
         }
         let delay = match &transition.delay {
             None => When::NOW,
-            Some(code) => {
-                let delay = self.eval(code, 0)?;
-                When::After(self.stamp(delay)?)
-            }
+            Some(code) => When::After(self.eval_stamp(code)?),
         };
         for (place, output) in &transition.outputs {
             self.given(output, delay, &mut |tokens| add(*place, tokens))?;
@@ -366,18 +370,10 @@ impl Machine<'_> {
     }
 
     /// Calls `add` for the tokens that an inscription gives.
-    pub fn given(
-        &mut self,
-        output: &Output,
-        when: When,
-        add: &mut dyn FnMut(Given) -> Evaluated<()>,
-    ) -> Evaluated<()> {
+    pub fn given(&mut self, output: &Output, when: When, add: &mut impl FnMut(Given)) -> Evaluated<()> {
         match output {
-            Output::Empty => Ok(()),
-            Output::One(code) => {
-                let value = self.eval(code, 0)?;
-                add(Given { value, when, count: 1 })
-            }
+            Output::Empty => {}
+            Output::One(code) => add(Given { value: self.eval(code, 0)?, when, count: 1 }),
             Output::Many(count, code) => {
                 let Value::Int(count) = self.eval(count, 0)? else {
                     unreachable!("a coefficient is an integer")
@@ -385,45 +381,41 @@ impl Machine<'_> {
                 let Ok(count) = u64::try_from(count) else {
                     return Err(Fault::new(exceptions::SIZE, format!("the coefficient {count} is negative")));
                 };
-                if count == 0 {
-                    return Ok(());
+                if count > 0 {
+                    add(Given { value: self.eval(code, 0)?, when, count });
                 }
-                let value = self.eval(code, 0)?;
-                add(Given { value, when, count })
             }
             Output::Multiset(code, lists_are_colours) => match self.eval(code, 0)? {
                 Value::Ms(multiset) => {
                     for tokens in &multiset.0 {
                         let when = self.combined(tokens.when, when)?;
-                        add(Given { value: tokens.value.clone(), when, count: tokens.count })?;
+                        add(Given { value: tokens.value.clone(), when, count: tokens.count });
                     }
-                    Ok(())
                 }
                 Value::List(list) if !lists_are_colours => {
                     let list = list_of(Value::List(list))?;
-                    list.as_slice()
-                        .iter()
-                        .try_for_each(|value| add(Given { value: value.clone(), when, count: 1 }))
+                    for value in list.as_slice() {
+                        add(Given { value: value.clone(), when, count: 1 });
+                    }
                 }
                 value => add(Given { value, when, count: 1 }),
             },
-            Output::Sum(terms) => terms.iter().try_for_each(|term| self.given(term, when, add)),
+            Output::Sum(terms) => terms.iter().try_for_each(|term| self.given(term, when, add))?,
             Output::If(condition, both) => {
                 let at = usize::from(!self.is_true(condition, 0)?);
-                self.given(&both[at], when, add)
+                self.given(&both[at], when, add)?;
             }
             Output::Delayed(of, delay) => {
-                let delay = self.eval(delay, 0)?;
-                let delay = self.stamp(delay)?;
-                let when = self.combined(When::After(delay), when)?;
-                self.given(of, when, add)
+                let delay = When::After(self.eval_stamp(delay)?);
+                let when = self.combined(delay, when)?;
+                self.given(of, when, add)?;
             }
             Output::Stamped(of, time) => {
-                let time = self.eval(time, 0)?;
-                let when = When::At(self.stamp(time)?);
-                self.given(of, when, add)
+                let when = When::At(self.eval_stamp(time)?);
+                self.given(of, when, add)?;
             }
         }
+        Ok(())
     }
 
     /// A stamp inside of another one: delays add up, and a time is the last word.

@@ -109,9 +109,10 @@ impl Tokens {
     /// Adds tokens.
     pub fn add(&mut self, value: Value, stamp: Option<Stamp>, count: u64) {
         self.size += count;
-        let at = match self.find(&value) {
-            Some(at) => at,
-            None => self.insert(value),
+        let Some(at) = self.find(&value) else {
+            let stamps = stamp.map(|stamp| (stamp, count)).into_iter().collect();
+            self.insert(Entry { value, count, stamps });
+            return;
         };
         let entry = &mut self.entries[at];
         entry.count += count;
@@ -123,15 +124,14 @@ impl Tokens {
         }
     }
 
-    fn insert(&mut self, value: Value) -> usize {
+    fn insert(&mut self, entry: Entry) {
         let at = self.entries.len();
-        self.entries.push(Entry { value, count: 0, stamps: SmallVec::new() });
+        self.entries.push(entry);
         if self.is_tabled() {
             self.note(at);
         } else if at >= FEW {
             (0..=at).for_each(|at| self.note(at));
         }
-        at
     }
 
     /// Adds an entry to the tables.
@@ -149,6 +149,9 @@ impl Tokens {
     pub fn remove(&mut self, at: usize, count: u64) {
         self.size -= count;
         let entry = &mut self.entries[at];
+        if entry.count == count {
+            return self.forget(at);
+        }
         entry.count -= count;
         let mut left = count;
         let mut gone = 0;
@@ -165,9 +168,6 @@ impl Tokens {
             }
         }
         entry.stamps.drain(..gone);
-        if entry.count == 0 {
-            self.forget(at);
-        }
     }
 
     /// Takes tokens of certain stamps.
@@ -189,35 +189,13 @@ impl Tokens {
     }
 
     fn forget(&mut self, at: usize) {
-        let last = self.entries.len() - 1;
+        let gone = self.entries.swap_remove(at).value;
         if self.is_tabled() {
-            let value = self.entries[at].value.clone();
-            self.places.remove(&value);
-            self.unnote(&value, at as u32, None);
-            if at != last {
-                let moved = self.entries[last].value.clone();
-                self.unnote(&moved, last as u32, Some(at as u32));
-                self.places.insert(moved, at as u32);
-            }
-        }
-        self.entries.swap_remove(at);
-    }
-
-    /// Takes an entry out of the indexes, or gives it another number.
-    fn unnote(&mut self, value: &Value, at: u32, moved_to: Option<u32>) {
-        let Value::Tuple(parts) = value else { return };
-        for index in &mut self.indexes {
-            let key = &parts[index.field as usize];
-            let Some(found) = index.entries.get_mut(key) else { continue };
-            let place = found.iter().position(|&known| known == at).expect("the entry is in its index");
-            match moved_to {
-                Some(to) => found[place] = to,
-                None => {
-                    found.swap_remove(place);
-                    if found.is_empty() {
-                        index.entries.remove(key);
-                    }
-                }
+            self.places.remove(&gone);
+            unnote(&mut self.indexes, &gone, at, None);
+            if let Some(Entry { value: moved, .. }) = self.entries.get(at) {
+                unnote(&mut self.indexes, moved, self.entries.len(), Some(at));
+                *self.places.get_mut(moved).expect("each colour is in the table") = at as u32;
             }
         }
     }
@@ -228,6 +206,25 @@ impl Tokens {
         self.places.clear();
         self.indexes.iter_mut().for_each(|index| index.entries.clear());
         self.size = 0;
+    }
+}
+
+/// Takes an entry out of the indexes, or gives it another number.
+fn unnote(indexes: &mut [Index], value: &Value, at: usize, moved_to: Option<usize>) {
+    let Value::Tuple(parts) = value else { return };
+    for index in indexes {
+        let key = &parts[index.field as usize];
+        let Some(found) = index.entries.get_mut(key) else { continue };
+        let place = found.iter().position(|&known| known as usize == at).expect("the entry is in its index");
+        match moved_to {
+            Some(to) => found[place] = to as u32,
+            None => {
+                found.swap_remove(place);
+                if found.is_empty() {
+                    index.entries.remove(key);
+                }
+            }
+        }
     }
 }
 

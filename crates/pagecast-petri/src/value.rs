@@ -107,6 +107,14 @@ impl Value {
         Self::List(List::from(items))
     }
 
+    fn is_equal(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Tuple(a), Self::Tuple(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Self::List(a), Self::List(b)) => a.as_slice() == b.as_slice(),
+            _ => self.cmp(other) == Ordering::Equal,
+        }
+    }
+
     fn rank(&self) -> u8 {
         match self {
             Self::Unit => 0,
@@ -162,12 +170,11 @@ impl PartialOrd for Value {
 }
 
 impl PartialEq for Value {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a == b,
-            (Self::Tuple(a), Self::Tuple(b)) => Arc::ptr_eq(a, b) || a == b,
-            (Self::List(a), Self::List(b)) => a.as_slice() == b.as_slice(),
-            _ => self.cmp(other) == Ordering::Equal,
+            _ => self.is_equal(other),
         }
     }
 }

@@ -86,15 +86,21 @@ impl<'a> Machine<'a> {
             Code::Const(value) => Ok(value.clone()),
             Code::Slot(slot) => Ok(self.state.stack[base + *slot as usize].clone()),
             Code::Operation(operator, operands) => {
+                let at_hand = (self.at_hand(&operands[0], base), self.at_hand(&operands[1], base));
+                if let (Some(Value::Int(a)), Some(Value::Int(b))) = at_hand
+                    && let Some(found) = of_integers(*operator, *a, *b)
+                {
+                    return found;
+                }
                 let left = self.eval(&operands[0], base)?;
                 let right = self.eval(&operands[1], base)?;
                 self.operate(*operator, left, right)
             }
             Code::Tuple(parts) => self.tuple(parts, base),
             Code::List(items) => Ok(Value::list(self.all(items, base)?.into_vec())),
-            Code::Field(place, of) => match self.eval(of, base)? {
-                Value::Tuple(parts) => Ok(parts[*place as usize].clone()),
-                other => unreachable!("the type check lets no field of {other:?} pass"),
+            Code::Field(place, of) => match self.at_hand(of, base) {
+                Some(of) => Ok(field(of, *place).clone()),
+                None => Ok(field(&self.eval(of, base)?, *place).clone()),
             },
             Code::If(parts) => {
                 if self.is_true(&parts[0], base)? {
@@ -185,6 +191,16 @@ impl<'a> Machine<'a> {
                     None => Err(fault),
                 }
             }
+        }
+    }
+
+    /// The value of a constant, a variable, or a field of one: it is not copied.
+    fn at_hand<'s>(&'s self, code: &'s Code, base: usize) -> Option<&'s Value> {
+        match code {
+            Code::Const(value) => Some(value),
+            Code::Slot(slot) => Some(&self.state.stack[base + *slot as usize]),
+            Code::Field(place, of) => Some(field(self.at_hand(of, base)?, *place)),
+            _ => None,
         }
     }
 
@@ -384,10 +400,7 @@ impl<'a> Machine<'a> {
                 Value::Int(number) => program.index(*symbol, number),
                 other => unreachable!("the type check lets {other:?} be no index"),
             },
-            Callee::Field(place) => match last {
-                Value::Tuple(parts) => Ok(parts[*place as usize].clone()),
-                other => unreachable!("the type check lets no field of {other:?} pass"),
-            },
+            Callee::Field(place) => Ok(field(&last, *place).clone()),
             Callee::Operator(operator) => match last {
                 Value::Tuple(parts) => self.operate(*operator, parts[0].clone(), parts[1].clone()),
                 other => unreachable!("the type check lets {other:?} be no pair"),
@@ -489,11 +502,11 @@ impl<'a> Machine<'a> {
                 }
             },
             (Operator::After, of, delay) => {
-                let delay = self.stamp(delay)?;
+                let delay = self.stamp(&delay)?;
                 self.stamped(of, When::After(delay))
             }
             (Operator::At, of, time) => {
-                let time = self.stamp(time)?;
+                let time = self.stamp(&time)?;
                 self.stamped(of, When::At(time))
             }
             (Operator::MsEq, a, b) => Value::Bool(same(&multiset(a), &multiset(b))),
@@ -517,12 +530,23 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// The time or the delay that an expression gives, outside of functions.
+    pub fn eval_stamp(&mut self, code: &Code) -> Evaluated<Stamp> {
+        match self.at_hand(code, 0) {
+            Some(value) => self.stamp(value),
+            None => {
+                let value = self.eval(code, 0)?;
+                self.stamp(&value)
+            }
+        }
+    }
+
     /// A time or a delay of the model's kind.
-    pub fn stamp(&self, value: Value) -> Evaluated<Stamp> {
+    fn stamp(&self, value: &Value) -> Evaluated<Stamp> {
         let stamp = match (self.program.time, value) {
-            (TimeKind::Integer, Value::Int(time)) => Stamp(time),
-            (TimeKind::Real, Value::Int(time)) => Stamp::real(time as f64),
-            (TimeKind::Real, Value::Real(time)) if time.is_finite() => Stamp::real(time),
+            (TimeKind::Integer, Value::Int(time)) => Stamp(*time),
+            (TimeKind::Real, Value::Int(time)) => Stamp::real(*time as f64),
+            (TimeKind::Real, Value::Real(time)) if time.is_finite() => Stamp::real(*time),
             (TimeKind::Real, Value::Real(time)) => {
                 return Err(Fault::new(exceptions::DOMAIN, format!("the time {time} is no number")));
             }
@@ -565,6 +589,13 @@ impl<'a> Machine<'a> {
             (When::At(a), When::After(b)) => When::At(self.later(a, b).unwrap_or(Stamp(i64::MAX))),
             (_, at) => at,
         }
+    }
+}
+
+fn field(of: &Value, place: u32) -> &Value {
+    match of {
+        Value::Tuple(parts) => &parts[place as usize],
+        other => unreachable!("the type check lets no field of {other:?} pass"),
     }
 }
 

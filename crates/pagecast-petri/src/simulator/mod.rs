@@ -6,12 +6,12 @@
 mod faults;
 mod run;
 mod search;
+mod waiting;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::bindings::{Given, Picks};
+use crate::bindings::{Given, Pick, Picks};
 use crate::error::Result;
 use crate::marking::Tokens;
 use crate::ml::machine::{Evaluated, Machine, State};
@@ -21,6 +21,7 @@ use crate::monitors::Watching;
 use crate::value::{Multiset, Stamp, Tokens as Held, Value, When};
 
 pub use run::{Ended, Limits};
+use waiting::Queue;
 
 /// An occurrence.
 #[derive(Clone, Debug)]
@@ -38,8 +39,7 @@ pub struct Simulator {
     model: Arc<Model>,
     state: State,
     tokens: Vec<Tokens>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
-    next_waiting: u64,
+    waiting: Queue,
     /// How many tokens of each place are not ready yet.
     later: Vec<u64>,
     /// Transitions that may be enabled, by priority.
@@ -57,6 +57,8 @@ pub struct Simulator {
     pub steps: u64,
     at_one_time: u64,
     picks: Picks,
+    /// Tokens that an occurrence adds, by place; empty between occurrences.
+    given: Vec<(u32, Given)>,
     /// Monitors, if they are asked for.
     watching: Option<Box<Watching>>,
 }
@@ -64,36 +66,6 @@ pub struct Simulator {
 #[derive(Clone, Debug)]
 struct Level {
     candidates: Vec<u32>,
-}
-
-/// A token that is not ready yet.
-#[derive(Clone, Debug)]
-struct Waiting {
-    stamp: Stamp,
-    number: u64,
-    place: u32,
-    count: u64,
-    value: Value,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        (self.stamp, self.number) == (other.stamp, other.number)
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.stamp, self.number).cmp(&(other.stamp, other.number))
-    }
 }
 
 impl Simulator {
@@ -119,8 +91,7 @@ impl Simulator {
         let mut simulator = Self {
             state: State::new(&model.program, seed),
             tokens: model.places.iter().map(|place| Tokens::new(&place.indexed)).collect(),
-            waiting: BinaryHeap::new(),
-            next_waiting: 0,
+            waiting: Queue::default(),
             later: vec![0; model.places.len()],
             levels: vec![Level { candidates: Vec::new() }; priorities.len()],
             at: vec![None; model.transitions.len()],
@@ -131,6 +102,7 @@ impl Simulator {
             steps: 0,
             at_one_time: 0,
             picks: Picks::new(),
+            given: Vec::new(),
             watching: None,
             model,
         };
@@ -140,10 +112,7 @@ impl Simulator {
             let mut given = Vec::new();
             simulator.state.enter(0);
             let mut machine = Machine { program: &model.program, state: &mut simulator.state };
-            let found = machine.given(&of.initial, When::NOW, &mut |tokens| {
-                given.push(tokens);
-                Ok(())
-            });
+            let found = machine.given(&of.initial, When::NOW, &mut |tokens| given.push(tokens));
             let added = found
                 .and_then(|()| given.into_iter().try_for_each(|tokens| simulator.add(&model, place, tokens)));
             added.map_err(|fault| simulator.failed_at_place(place, &fault))?;
@@ -176,7 +145,7 @@ impl Simulator {
                 }));
             }
         }
-        for Reverse(waiting) in self.waiting.iter().filter(|waiting| waiting.0.place as usize == place) {
+        for waiting in self.waiting.iter().filter(|waiting| waiting.place as usize == place) {
             all.push(Held {
                 value: waiting.value.clone(),
                 when: When::At(waiting.stamp),
@@ -231,22 +200,21 @@ impl Simulator {
         self.state.enter(model.transitions[number].slots);
         self.state.stack[..binding.len()].clone_from_slice(&binding);
         self.picks = picks;
-        let occurrence = self.occur(number)?;
+        let occurrence = self.occur(&model, number)?;
         self.look(&occurrence)?;
         Ok(true)
     }
 
     /// Lets a transition occur with the binding in the frame, and says which one that was.
-    pub fn occur(&mut self, number: usize) -> Result<Occurrence> {
-        let variables = self.model.transitions[number].variables.len();
-        self.fire(number)?;
+    fn occur(&mut self, model: &Model, number: usize) -> Result<Occurrence> {
+        self.fire(model, number)?;
+        let variables = model.transitions[number].variables.len();
         let binding = self.state.stack[..variables].to_vec();
         Ok(Occurrence { transition: number, time: self.state.now, binding })
     }
 
-    fn fire(&mut self, number: usize) -> Result<()> {
-        let model = self.model.clone();
-        self.fire_in(&model, number).map_err(|fault| self.failed(number, &fault))?;
+    fn fire(&mut self, model: &Model, number: usize) -> Result<()> {
+        self.fire_in(model, number).map_err(|fault| self.failed(number, &fault))?;
         self.steps += 1;
         self.counts[number] += 1;
         Ok(())
@@ -257,38 +225,32 @@ impl Simulator {
         self.remove_picks(model, transition.shares);
         for &place in &transition.resets {
             self.tokens[place as usize].clear();
-            self.waiting.retain(|waiting| waiting.0.place != place);
+            self.waiting.clear(place);
             self.later[place as usize] = 0;
             self.emptied(model, place as usize);
         }
-        let mut given = smallvec::SmallVec::<[_; 4]>::new();
-        Machine { program: &model.program, state: &mut self.state }.produce(
-            transition,
-            &mut |place, tokens| {
-                given.push((place, tokens));
-                Ok(())
-            },
-        )?;
-        for (place, tokens) in given {
+        let mut given = std::mem::take(&mut self.given);
+        Machine { program: &model.program, state: &mut self.state }
+            .produce(transition, |place, tokens| given.push((place, tokens)))?;
+        for (place, tokens) in given.drain(..) {
             self.add(model, place as usize, tokens)?;
         }
+        self.given = given;
         Ok(())
     }
 
     fn remove_picks(&mut self, model: &Model, shares: bool) {
-        let mut picks = std::mem::take(&mut self.picks);
         if shares {
             // Entries move when one becomes empty: the last ones go first.
-            picks.sort_by_key(|pick| Reverse((pick.place, pick.entry)));
+            self.picks.sort_by_key(|pick| Reverse((pick.place, pick.entry)));
         }
-        for pick in &picks {
-            if pick.count == 0 {
-                continue;
+        for at in 0..self.picks.len() {
+            let Pick { place, entry, count, .. } = self.picks[at];
+            if count > 0 {
+                self.tokens[place as usize].remove(entry as usize, count);
+                self.emptied(model, place as usize);
             }
-            self.tokens[pick.place as usize].remove(pick.entry as usize, pick.count);
-            self.emptied(model, pick.place as usize);
         }
-        self.picks = picks;
     }
 
     /// Transitions that want a place to be empty may be enabled now.
@@ -304,10 +266,8 @@ impl Simulator {
         let stamp = machine.token_stamp(of, &tokens)?;
         let Given { value, count, .. } = tokens;
         if let Some(stamp) = stamp.filter(|&stamp| stamp > self.state.now && !of.is_early) {
-            self.next_waiting += 1;
             self.later[place] += count;
-            let waiting = Waiting { stamp, number: self.next_waiting, place: place as u32, count, value };
-            self.waiting.push(Reverse(waiting));
+            self.waiting.push(stamp, place as u32, count, value);
             return Ok(());
         }
         self.tokens[place].add(value, stamp, count);

@@ -65,6 +65,7 @@ impl Simulator {
         mut seen: impl FnMut(&Self, &Occurrence),
         is_seen: bool,
     ) -> Result<Ended> {
+        let model = self.model.clone();
         loop {
             if limits.when.iter().any(|&(place, count)| self.size(place) >= count) {
                 return Ok(Ended::Marking);
@@ -72,7 +73,7 @@ impl Simulator {
             if limits.steps.is_some_and(|steps| self.steps >= steps) {
                 return Ok(Ended::Steps);
             }
-            let Some(transition) = self.next_enabled(limits.until)? else {
+            let Some(transition) = self.next_enabled(&model, limits.until)? else {
                 let is_late = limits.until.is_some() && !self.waiting.is_empty();
                 return Ok(if is_late { Ended::Time } else { Ended::Dead });
             };
@@ -80,11 +81,11 @@ impl Simulator {
                 return Ok(Ended::Breakpoint(transition));
             }
             self.at_one_time += 1;
-            if self.at_one_time > limits.steps_at_one_time && self.model.is_timed {
+            if self.at_one_time > limits.steps_at_one_time && model.is_timed {
                 return Err(self.endless(limits.steps_at_one_time, transition));
             }
             if is_seen || self.watching.is_some() {
-                let occurrence = self.occur(transition)?;
+                let occurrence = self.occur(&model, transition)?;
                 if is_seen {
                     seen(self, &occurrence);
                 }
@@ -92,7 +93,7 @@ impl Simulator {
                     return Ok(Ended::Monitor(monitor));
                 }
             } else {
-                self.fire(transition)?;
+                self.fire(&model, transition)?;
             }
             if self.steps.is_multiple_of(ASK) && ask(self) {
                 return Err(Error::Interrupted);

@@ -1,6 +1,5 @@
 //! Finds out which transitions are enabled, with which bindings, and lets time go on where none is.
 
-use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use super::Simulator;
@@ -13,8 +12,7 @@ use crate::value::{Stamp, Value};
 impl Simulator {
     /// The transition that occurs next, with its binding in the frame; time goes on if that is needed. None if the net is dead, or time
     /// would pass `until`.
-    pub fn next_enabled(&mut self, until: Option<Stamp>) -> Result<Option<usize>> {
-        let model = self.model.clone();
+    pub(super) fn next_enabled(&mut self, model: &Model, until: Option<Stamp>) -> Result<Option<usize>> {
         for at in 0..self.volatile.len() {
             self.may_be_enabled(self.volatile[at]);
         }
@@ -24,13 +22,13 @@ impl Simulator {
                     let among = self.levels[level].candidates.len() as u64;
                     let drawn = if among == 1 { 0 } else { self.state.draws.below(among) };
                     let transition = self.levels[level].candidates[drawn as usize];
-                    if self.bind(&model, transition as usize, Mode::Random)? {
+                    if self.bind(model, transition as usize, Mode::Random)? {
                         return Ok(Some(transition as usize));
                     }
                     self.set_aside(transition);
                 }
             }
-            if !self.advance(&model, until)? {
+            if !self.advance(model, until)? {
                 return Ok(None);
             }
         }
@@ -42,8 +40,8 @@ impl Simulator {
     ///
     /// `Run` for an inscription that fails.
     pub fn enabled(&mut self) -> Result<Vec<(usize, Vec<Value>)>> {
-        let Some(first) = self.next_enabled(None)? else { return Ok(Vec::new()) };
         let model = self.model.clone();
+        let Some(first) = self.next_enabled(&model, None)? else { return Ok(Vec::new()) };
         let level = self.level_of[first];
         let mut found = Vec::new();
         let same: Vec<usize> =
@@ -66,15 +64,15 @@ impl Simulator {
             return Ok(());
         }
         let machine = Machine { program: &model.program, state: &mut self.state };
-        let mut search = Search::new(transition, &self.tokens, Mode::Ready, machine);
+        let mut search = Search::new(transition, &self.tokens, Mode::Ready, &mut self.picks, machine);
         let mut known: Vec<Vec<Value>> = Vec::new();
-        let searched = search.run(&mut |search| {
+        let searched = search.run(|search| {
             let binding = search.machine.state.stack[..transition.variables.len()].to_vec();
             if !known.contains(&binding) {
                 known.push(binding.clone());
-                found(binding, &search.picks);
+                found(binding, search.picks);
             }
-            Ok(ControlFlow::Continue(()))
+            ControlFlow::Continue(())
         });
         searched.map(drop).map_err(|fault| self.failed(number, &fault))
     }
@@ -85,13 +83,9 @@ impl Simulator {
         if transition.inhibitors.iter().any(|&place| self.is_marked(place as usize)) {
             return Ok(false);
         }
-        self.picks.clear();
         let machine = Machine { program: &model.program, state: &mut self.state };
-        let mut search = Search::new(transition, &self.tokens, mode, machine);
-        search.picks = std::mem::take(&mut self.picks);
-        let found = search.run(&mut |_| Ok(ControlFlow::Break(())));
-        self.picks = std::mem::take(&mut search.picks);
-        found.map_err(|fault| self.failed(number, &fault))
+        let mut search = Search::new(transition, &self.tokens, mode, &mut self.picks, machine);
+        search.run(|_| ControlFlow::Break(())).map_err(|fault| self.failed(number, &fault))
     }
 
     pub(super) fn is_marked(&self, place: usize) -> bool {
@@ -101,7 +95,7 @@ impl Simulator {
     /// Lets time go on to the next tokens that become ready; false if there are none, or they are too late.
     pub(super) fn advance(&mut self, model: &Model, until: Option<Stamp>) -> Result<bool> {
         let early = self.earliest_early(model)?;
-        let next = self.waiting.peek().map(|waiting| waiting.0.stamp);
+        let next = self.waiting.next();
         let Some(next) = next.into_iter().chain(early).min() else { return Ok(false) };
         if until.is_some_and(|until| next > until) {
             return Ok(false);
@@ -110,8 +104,7 @@ impl Simulator {
             self.at_one_time = 0;
         }
         self.state.now = self.state.now.max(next);
-        while self.waiting.peek().is_some_and(|waiting| waiting.0.stamp <= self.state.now) {
-            let Reverse(token) = self.waiting.pop().expect("it was just looked at");
+        while let Some(token) = self.waiting.pop(self.state.now) {
             self.later[token.place as usize] -= token.count;
             self.tokens[token.place as usize].add(token.value, Some(token.stamp), token.count);
             for &transition in &model.places[token.place as usize].consumers {
@@ -134,11 +127,11 @@ impl Simulator {
             let number = number as usize;
             let transition = &model.transitions[number];
             let machine = Machine { program: &model.program, state: &mut self.state };
-            let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
-            let found = search.run(&mut |search| {
+            let mut search = Search::new(transition, &self.tokens, Mode::Any, &mut self.picks, machine);
+            let found = search.run(|search| {
                 let ready = search.ready_at();
                 earliest = Some(earliest.map_or(ready, |known: Stamp| known.min(ready)));
-                Ok(ControlFlow::Continue(()))
+                ControlFlow::Continue(())
             });
             found.map_err(|fault| self.failed(number, &fault))?;
         }

@@ -221,14 +221,15 @@ impl Explorer {
     fn enabled(&mut self) -> Result<Vec<Element>> {
         let model = self.model.clone();
         let mut all: Vec<Element> = Vec::new();
+        let mut picks = Picks::new();
         for (number, transition) in model.transitions.iter().enumerate() {
             if transition.inhibitors.iter().any(|&place| !self.tokens[place as usize].is_empty()) {
                 continue;
             }
             let mut known: FxHashMap<Vec<Value>, usize> = FxHashMap::default();
             let machine = Machine { program: &model.program, state: &mut self.state };
-            let mut search = Search::new(transition, &self.tokens, Mode::Any, machine);
-            let searched = search.run(&mut |search| {
+            let mut search = Search::new(transition, &self.tokens, Mode::Any, &mut picks, machine);
+            let searched = search.run(|search| {
                 let stack = &search.machine.state.stack;
                 let value = |(slot, variable): (usize, &crate::model::Variable)| {
                     if variable.is_output { Value::Unit } else { stack[slot].clone() }
@@ -239,7 +240,7 @@ impl Explorer {
                     let (picks, ready) = (search.picks.clone(), search.ready_at());
                     all.push(Element { transition: number, binding, picks, ready });
                 }
-                Ok(ControlFlow::Continue(()))
+                ControlFlow::Continue(())
             });
             searched.map_err(|fault| self.failed(number, &fault))?;
         }
@@ -344,10 +345,7 @@ impl Explorer {
         self.state.stack[..element.binding.len()].clone_from_slice(&element.binding);
         let mut machine = Machine { program: &model.program, state: &mut self.state };
         let mut given = Vec::new();
-        machine.produce(transition, &mut |place, tokens| {
-            given.push((place, tokens));
-            Ok(())
-        })?;
+        machine.produce(transition, |place, tokens| given.push((place, tokens)))?;
         for (place, tokens) in given {
             let stamp = machine.token_stamp(&model.places[place as usize], &tokens)?;
             let place = at(&mut changed, &self.tokens, place);
