@@ -2,6 +2,7 @@
 
     python -m bed guest DIR [CASE ...]     record cases in a guest whose clock counts instructions; no root
     python -m bed host DIR [CASE ...]      record cases on this kernel, on a disk in memory; needs root
+    python -m bed advice DIR               give the guest's kernel each command that advice can print; no root
     python -m bed judge REPORT             end with 1 if a forecast in a report of these is too far off
     python -m bed disk DIR -- COMMAND      run COMMAND on a disk in memory of this machine; needs root
     python -m bed memory DIR -- COMMAND    run COMMAND with less memory around; needs root
@@ -13,7 +14,7 @@ and write only into DIR.
 import sys
 from collections.abc import Sequence
 
-from bed import disk, guest_command, host, judge, memory
+from bed import advice_command, disk, guest_command, host, judge, memory
 from bed.packages import BedError
 
 __all__ = ["main"]
@@ -21,6 +22,7 @@ __all__ = ["main"]
 COMMANDS = {
     "guest": guest_command.act,
     "host": host.act,
+    "advice": advice_command.act,
     "judge": judge.act,
     "disk": disk.act,
     "memory": memory.act,

@@ -114,6 +114,8 @@ class Settings:
     """Of null_blk; empty for what the kernel takes."""
     nfs: Nfs | None = None
     """Where cases are played on a mount of NFS instead of a disk."""
+    modules: tuple[str, ...] = ()
+    """More modules of the kernel."""
 
     @property
     def has_programs(self) -> bool:
@@ -265,6 +267,7 @@ class Guest:
             if settings.nfs.has_own_kernel:
                 of_server = load_order(next(root.glob("usr/lib/uml/modules/*")), nfs.SERVER_MODULES)
                 _add_modules(archive, "uml", of_server)
+        wanted = (*wanted, *settings.modules)
         modules = load_order(next(self._packages.kernel.glob("**/lib/modules/*")), wanted)
         _add_modules(archive, "modules", modules)
         for name, text in cases.items():

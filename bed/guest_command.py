@@ -14,7 +14,7 @@ from bed.nfs import SERVERS, Nfs
 from bed.packages import NFS, PROGRAMS, RECORDED, BedError, Packages
 from bed.playing import build_player, say_how_to_judge, say_recorded, texts_of
 
-__all__ = ["act", "plan"]
+__all__ = ["NFS_MB", "act", "downloads", "plan", "prepared"]
 
 DOWNLOAD_MB: Final = 180
 """Lists, kernel and programs with their dependencies."""
@@ -185,19 +185,21 @@ def _settings(options: argparse.Namespace) -> Settings:
     )
 
 
+def downloads(folder: Path, size_mb: int, more: Sequence[str]) -> str:
+    """Say in a line what will be downloaded."""
+    return (
+        f"download about {size_mb} MB with apt-get into "
+        f"{folder}/apt: a kernel, {', '.join((*PROGRAMS, *more))}, and what these need; "
+        f"unpack them into {folder}/root and {folder}/kernel, install nothing"
+    )
+
+
 def plan(
     folder: Path, names: Sequence[str], settings: Settings, *, has_packages: bool, has_player: bool
 ) -> list[str]:
     """Say in lines what will be done."""
-    lines = []
-    if not has_packages:
-        wanted = (*PROGRAMS, *_more(settings))
-        size_mb = DOWNLOAD_MB + PROGRAMS_MB * settings.has_programs + NFS_MB * (settings.nfs is not None)
-        lines.append(
-            f"download about {size_mb} MB with apt-get into "
-            f"{folder}/apt: a kernel, {', '.join(wanted)}, and what these need; "
-            f"unpack them into {folder}/root and {folder}/kernel, install nothing"
-        )
+    size_mb = DOWNLOAD_MB + PROGRAMS_MB * settings.has_programs + NFS_MB * (settings.nfs is not None)
+    lines = [] if has_packages else [downloads(folder, size_mb, _more(settings))]
     if not has_player:
         lines.append(f"build bed/player with cargo, static, into {folder}/player")
     memory = f"{settings.memory_mib} MiB of memory"
@@ -231,19 +233,26 @@ def act(words: Sequence[str]) -> int:
     if options.dry_run:
         say_plan("guest", "without root", lines)
         return 0
-    _check_room(folder, packages)
-    if not has_packages:
-        print(f"bed: {lines[0]}", flush=True)
-        packages.fetch()
-        packages.fetch_more(_more(settings))
-    build_player(folder, player)
-    guest = Guest(folder, packages, player)
+    guest = prepared(folder, lines[0], _more(settings))
     for name, case in asked.items():
         recorded = _record(guest, folder, name, case, settings)
     has_programs = any(case.files for case in asked.values())
     study = "live-nfs" if settings.nfs is not None else "live-programs" if has_programs else "live-kernel"
     say_how_to_judge(recorded, study)
     return 0
+
+
+def prepared(folder: Path, said: str, more: Sequence[str]) -> Guest:
+    """Make the guest of a bed's folder; what is downloaded is `said` first."""
+    packages = Packages(folder)
+    _check_room(folder, packages)
+    if not packages.has(more):
+        print(f"bed: {said}", flush=True)
+        packages.fetch()
+        packages.fetch_more(more)
+    player = folder / "player"
+    build_player(folder, player)
+    return Guest(folder, packages, player)
 
 
 def _more(settings: Settings) -> tuple[str, ...]:

@@ -76,6 +76,44 @@ def test_a_dry_run_says_how_much_and_does_nothing(on_disk):
     assert (os.listdir("data"), Path("m.toml").exists()) == ([], False)
 
 
+@pytest.fixture
+def traced(monkeypatch):
+    """A tracefs that can be used, and functions that take what is told."""
+    from pagecast import calibration
+    from pagecast.calibration.functions import Tracer
+
+    tracer = Tracer(Path("/sys/kernel/tracing"), ("do_writepages",), "1")
+    times = {"hook": [200e-9] * 9, "open": [3e-6] * 9, "page_writeback": [600e-9] * 9}
+    monkeypatch.setattr(calibration, "find_tracer", lambda: tracer)
+    monkeypatch.setattr(calibration, "function_times", lambda *_, **__: times)
+
+
+def test_a_dry_run_says_what_is_written_into_tracefs(on_disk, traced):
+    outcome = on_disk("calibrate", "data", "--ftrace", "--dry-run")
+    assert "It would write in /sys/kernel/tracing, and put back at the end:\n" in outcome.stdout
+    assert "\n  echo function_graph > current_tracer\nNothing was done.\n" in outcome.stdout
+    plain = json.loads(on_disk("calibrate", "data", "--dry-run", "--json").stdout)
+    found = json.loads(on_disk("calibrate", "data", "--ftrace", "--dry-run", "--json").stdout)
+    assert (plain["ftrace"], found["ftrace"]["set_ftrace_filter"]) == (None, "do_writepages")
+    assert found["written_bytes"] > plain["written_bytes"]
+
+
+def test_costs_of_functions_are_in_the_file(on_disk, small, traced):
+    outcome = on_disk("calibrate", "data", "--quick", "--ftrace")
+    assert outcome.code == ExitCode.OK
+    assert "pagecast calibrate data --quick --ftrace" in outcome.stdout
+    assert re.search(r"^open = \"3000 ns\" ", outcome.stdout, re.MULTILINE)
+    assert re.search(r"^page_writeback = \"600 ns\" ", outcome.stdout, re.MULTILINE)
+
+
+def test_functions_are_timed_by_root_alone(on_disk, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    outcome = on_disk("calibrate", "data", "--ftrace")
+    assert outcome.code == ExitCode.BAD_INPUT
+    assert "--ftrace writes settings of the kernel's tracer, which needs root; use sudo" in outcome.stderr
+    assert (outcome.stderr.count("\n"), os.listdir("data")) == (1, [])
+
+
 @pytest.mark.parametrize("effort", ["--quick", "--thorough"])
 def test_it_writes_a_machine_that_simulates(on_disk, small, effort):
     outcome = on_disk("calibrate", "data", effort, "-o", "m.toml")

@@ -115,7 +115,7 @@ CALLS = [
     "size_bytes=«4096», "
     "repetitions=«1», limit_s=«1.0»)",
     "pc.bench('nowhere', settings=«{}», device=«None»)",
-    "pc.calibrate(«'nowhere'», effort=«'quick'»)",
+    "pc.calibrate(«'nowhere'», effort=«'quick'», ftrace=«False»)",
     "cache.find(«['nowhere']», follow=«False», one_file_system=«False»)",
     "cache.status(«['/proc/version']», method=«'mincore'», cells=«1»)",
     "cache.evict(«'nowhere'», sync=«True», method=«None»)",

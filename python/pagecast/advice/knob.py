@@ -25,12 +25,15 @@ class Line:
         The header that it needs in that file, such as ``[Service]``.
     now : str
         A command that does the same until the next boot; ``""`` if there is none.
+    cgroup : str
+        A command that writes the file of the cgroup which systemd would write; ``""`` for other lines.
     """
 
     file: str
     text: str
     section: str = ""
     now: str = ""
+    cgroup: str = ""
 
 
 @dataclass(frozen=True)

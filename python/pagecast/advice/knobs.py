@@ -3,23 +3,28 @@
 Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, as a limit of
 so many bytes says little by itself. Left out: what takes durability away (``nobarrier``), memory.high and
 io.weight without iocost, which the scenario language does not have, and the mount options of XFS and Btrfs.
+What the kernel refuses is left out, too: more requests than a disk without a scheduler has tags.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pagecast._core import format_bytes
 from pagecast.advice.knob import DISK, NETWORK_SERVER, Knob, Line, Setting
 from pagecast.quantities import parse_quantity
 
-__all__ = ["Host", "host_knobs", "sysctl_line", "udev_line"]
+__all__ = ["Host", "fstab_line", "host_knobs", "serves_pages", "sysctl_line", "udev_line"]
 
 _MIB = 1 << 20
 _SECONDS_OF_DISK = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _SYSCTL = "/etc/sysctl.d/90-pagecast.conf"
 _UDEV = "/etc/udev/rules.d/90-pagecast.rules"
 _SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
+_MOST_REQUESTS = 2048
+"""Of a scheduler (``block/blk-mq.h: MAX_SCHED_RQ``); without one the tags of the disk are the most."""
+
+_OF_FLOWS = ("rotation", "raid", "burst", "write_cache", "unevenness", "read_at", "write_at")
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,22 @@ def udev_line(attribute: str, value: object) -> Line:
     return Line(_UDEV, rule, now=f"echo {value} > /sys/block/{DISK}/{attribute}")
 
 
+def fstab_line(text: str) -> Line:
+    """Give the line of a mount, and the command that mounts it anew."""
+    source, path, kind, options, *_ = text.split(" ")
+    return Line("/etc/fstab", text, now=f"umount {path} && mount -t {kind} -o {options} {source} {path}")
+
+
+def serves_pages(disk: Mapping[str, Any]) -> bool:
+    """Tell whether pages of a disk come and go request by request, which ``io.max`` needs."""
+    return "service" in disk and not any(_is_given(disk.get(key)) for key in _OF_FLOWS)
+
+
+def _is_given(value: object) -> bool:
+    quantity = parse_quantity(value) if isinstance(value, str) else None
+    return bool(value if quantity is None else quantity.value)
+
+
 def _dirty_limits(host: Host) -> Iterator[Knob]:
     rates = [_bytes(host.table["disk"][disk]["write"]) for disk in host.disks]
     if not rates:
@@ -138,10 +159,18 @@ def _disk(host: Host, disk: str) -> Iterator[Knob]:
     yield Knob(host.knob(f"{disk} read_ahead_kb"), settings("read_ahead_kb", (0, 128, 512, 2048, 8192)))
     requests = int(table["nr_requests"])
     around = sorted({*(max(requests // part, 4) for part in (16, 8, 4, 2)), requests * 4})
+    around = [count for count in around if count <= max(requests, _most_requests(table))]
     yield Knob(host.knob(f"{disk} nr_requests"), settings("nr_requests", around))
     yield Knob(host.knob(f"{disk} wbt_lat_usec"), (setting("wbt_lat_usec", 0 if is_throttled else 2000),))
     if "service" in table and host.table.get("kernel", {}).get("version", "6") >= "5":
         yield Knob(host.knob(f"{disk} scheduler"), settings("scheduler", _SCHEDULERS), is_ordered=False)
+
+
+def _most_requests(disk: Mapping[str, Any]) -> int:
+    """Give the most that ``nr_requests`` of a disk can be; more requests than tags mean a scheduler."""
+    requests = int(disk["nr_requests"])
+    tags = int(disk.get("hw_queue_depth", disk.get("queue_depth", requests)))
+    return _MOST_REQUESTS if disk.get("scheduler", "none") != "none" or requests > tags else tags
 
 
 def _mount(host: Host, path: str) -> Iterator[Knob]:
@@ -152,9 +181,9 @@ def _mount(host: Host, path: str) -> Iterator[Knob]:
         journal = table["journal"]
 
         def of_journal(name: str, value: str, option: str) -> Setting:
-            line = Line("/etc/fstab", f"/dev/{DISK} {path} {kind} defaults,{option} 0 2")
-            now = "" if option.startswith("data=") else f"mount -o remount,{option} {path}"
-            line = Line(line.file, line.text, now=now)
+            line = fstab_line(f"/dev/{DISK} {path} {kind} defaults,{option} 0 2")
+            if name == "commit_interval":
+                line = replace(line, now=f"mount -o remount,{option} {path}")
             return Setting(option, (f"{key}.journal.{name}={value}",), (line,))
 
         yield Knob(
@@ -173,7 +202,7 @@ def _nfs_mount(host: Host, path: str, table: Mapping[str, Any], key: str) -> Ite
     server, _, export = table["nfs"].partition(":")
 
     def setting(option: str, override: str) -> Setting:
-        line = Line("/etc/fstab", f"{server or NETWORK_SERVER}:{export} {path} nfs4 defaults,{option} 0 0")
+        line = fstab_line(f"{server or NETWORK_SERVER}:{export} {path} nfs4 defaults,{option} 0 0")
         return Setting(option, (f"{key}.{override}",), (line,))
 
     options = table.get("options", {})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pagecast.advice.knob import DISK, Line
+from pagecast.advice.knobs import fstab_line
 from pagecast.advice.search import Suggestion
 
 __all__ = ["Paste", "check_command", "is_run", "pastes"]
@@ -24,16 +25,19 @@ class Paste:
         With the headers of sections.
     now : tuple of str
         Commands that do the same until the next boot.
+    cgroup : tuple of str
+        Commands that do the same for a process in a cgroup that is not systemd's.
     """
 
     file: str
     lines: tuple[str, ...]
     now: tuple[str, ...]
+    cgroup: tuple[str, ...] = ()
 
     @property
     def needs_disk(self) -> bool:
         """Whether a line has the placeholder of a disk's name."""
-        return any(DISK in text for text in (*self.lines, *self.now))
+        return any(DISK in text for text in (*self.lines, *self.now, *self.cgroup))
 
 
 def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
@@ -52,13 +56,22 @@ def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
         for line in setting.lines:
             by_file.setdefault(line.file, []).append(line)
     return tuple(
-        Paste(
-            file,
-            _texts(_joined_mounts(lines) if file == _FSTAB else lines),
-            tuple(dict.fromkeys(line.now for line in lines if line.now)),
-        )
+        _paste(file, _joined_mounts(lines) if file == _FSTAB else sorted(lines, key=_is_no_scheduler))
         for file, lines in by_file.items()
     )
+
+
+def _paste(file: str, lines: Sequence[Line]) -> Paste:
+    now, cgroup = (
+        tuple(dict.fromkeys(text for text in texts if text))
+        for texts in ((line.now for line in lines), (line.cgroup for line in lines))
+    )
+    return Paste(file, _texts(lines), now, cgroup)
+
+
+def _is_no_scheduler(line: Line) -> bool:
+    """Sort a scheduler first: with it the kernel sets nr_requests and write-back throttling anew."""
+    return "queue/scheduler" not in line.text
 
 
 def check_command(scenario: str, suggestion: Suggestion) -> str:
@@ -102,12 +115,16 @@ def _texts(lines: Sequence[Line]) -> tuple[str, ...]:
 
 def _joined_mounts(lines: Sequence[Line]) -> list[Line]:
     """Make one line of fstab of those for one mount."""
-    mounts: dict[tuple[str, ...], list[str]] = {}
+    mounts: dict[tuple[str, ...], list[Line]] = {}
     for line in lines:
-        source, path, kind, options, *rest = line.text.split(" ")
-        chosen = mounts.setdefault((source, path, kind, *rest), [])
-        chosen += [option for option in options.split(",") if option not in chosen]
+        source, path, kind, _, *rest = line.text.split(" ")
+        mounts.setdefault((source, path, kind, *rest), []).append(line)
     return [
-        Line(_FSTAB, " ".join((source, path, kind, ",".join(options), *rest)))
-        for (source, path, kind, *rest), options in mounts.items()
+        own[0] if len(own) == 1 else fstab_line(" ".join((source, path, kind, _options(own), *rest)))
+        for (source, path, kind, *rest), own in mounts.items()
     ]
+
+
+def _options(lines: Sequence[Line]) -> str:
+    """Give the options of several lines of a mount, each once."""
+    return ",".join(dict.fromkeys(option for line in lines for option in line.text.split(" ")[3].split(",")))

@@ -2,6 +2,7 @@
 
 A process has knobs if it has a program in the scenario; those of workloads in other formats have none.
 An open with a flag goes before the first use of a file; a program with opens of its own keeps its flags.
+Left out: ``io.max`` of disks whose pages do not come and go request by request, which no model limits.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 
 from pagecast._core import format_bytes
 from pagecast.advice.knob import DISK, Knob, Line, Setting
-from pagecast.advice.knobs import Host, udev_line
+from pagecast.advice.knobs import Host, serves_pages, udev_line
 from pagecast.quantities import parse_quantity
 from pagecast.toml_text import toml_key, toml_value
 
@@ -42,15 +43,17 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
     key = f"process.{toml_key(name)}"
     group = process.get("cgroup", re.sub(r"\W", "-", re.sub(r"\{[^}]*\}", "", name)))
     joined = () if "cgroup" in process else (f"{key}.cgroup={toml_value(group)}",)
+    folder = f"/sys/fs/cgroup/{group}"
     unit = f"{re.sub(r'[^A-Za-z0-9_.-]', '-', name)}.service"
+    unit_file = f"/etc/systemd/system/{unit}.d/90-pagecast.conf"
 
-    def property_of_unit(text: str) -> Line:
-        where = f"/etc/systemd/system/{unit}.d/90-pagecast.conf"
-        return Line(where, text, "[Service]", f"systemctl set-property --runtime {unit} '{text}'")
+    def property_of_unit(text: str, value: str, file: str) -> Line:
+        now = f"systemctl set-property --runtime {unit} '{text}'"
+        return Line(unit_file, text, "[Service]", now, f'echo "{value}" > {folder}/{file}')
 
     yield from _limits(host, name, f"{host.key}.cgroup.{toml_key(group)}", joined, property_of_unit)
     if "ionice" not in process and any("service" in host.table["disk"][disk] for disk in host.disks):
-        yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, property_of_unit)), is_ordered=False)
+        yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, unit_file)), is_ordered=False)
     program = process.get("do")
     if isinstance(program, list) and not _opens(program):
         for flag in ("O_DIRECT", "RWF_DONTCACHE"):
@@ -89,14 +92,14 @@ def _limits(
                 Setting(
                     f"memory.max of {name} {format_bytes(most)}",
                     (f"{key}.memory.max={most} B", *joined),
-                    (property_of_unit(f"MemoryMax={most}"),),
+                    (property_of_unit(f"MemoryMax={most}", str(most), "memory.max"),),
                 )
                 for most in limits
             ),
         )
     for disk in host.disks:
         table = host.table["disk"][disk]
-        if "service" not in table:
+        if not serves_pages(table):
             continue
         for what, limit, own in (
             ("write", "wbps", "IOWriteBandwidthMax"),
@@ -104,20 +107,27 @@ def _limits(
         ):
             rate = parse_quantity(str(table[what]))
             assert rate is not None, "a described disk has its rates"
+            most = [round(share * rate.value) for share in _SHARES_OF_DISK]
             yield Knob(
                 f"io.max {limit} of {name} on {disk}",
                 tuple(
                     Setting(
-                        f"io.max {limit} of {name} {format_bytes(round(share * rate.value))}/s",
-                        (f"{key}.io.max.{disk}.{limit}={round(share * rate.value)} B/s", *joined),
-                        (property_of_unit(f"{own}=/dev/{DISK} {round(share * rate.value)}"),),
+                        f"io.max {limit} of {name} {format_bytes(each)}/s",
+                        (f"{key}.io.max.{disk}.{limit}={each} B/s", *joined),
+                        (
+                            property_of_unit(
+                                f"{own}=/dev/{DISK} {each}",
+                                f"$(cat /sys/block/{DISK}/dev) {limit}={each}",
+                                "io.max",
+                            ),
+                        ),
                     )
-                    for share in _SHARES_OF_DISK
+                    for each in most
                 ),
             )
 
 
-def _ionice(host: Host, name: str, key: str, property_of_unit: Any) -> Iterator[Setting]:
+def _ionice(host: Host, name: str, key: str, unit_file: str) -> Iterator[Setting]:
     """Give classes and levels, each with a scheduler that minds them."""
     disks = [disk for disk in host.disks if "service" in host.table["disk"][disk]]
     for scheduler in ("bfq", "mq-deadline"):
@@ -129,9 +139,7 @@ def _ionice(host: Host, name: str, key: str, property_of_unit: Any) -> Iterator[
                     *(f"{host.key}.disk.{disk}.scheduler={scheduler}" for disk in disks),
                 ),
                 (
-                    Line(
-                        property_of_unit("").file, written, "[Service]", f"ionice {option} -p $(pidof {name})"
-                    ),
+                    Line(unit_file, written, "[Service]", f"ionice {option} -p $(pidof {name})"),
                     udev_line("queue/scheduler", scheduler),
                 ),
             )

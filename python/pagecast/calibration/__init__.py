@@ -9,8 +9,9 @@ from pathlib import Path
 from pagecast import _core, procfs
 from pagecast._core import format_bytes
 from pagecast.api import MACHINE_DIR
-from pagecast.arguments import check_path, check_progress, check_word, shown
+from pagecast.arguments import check_flag, check_path, check_progress, check_word, shown
 from pagecast.calibration.facts import Facts, read_facts
+from pagecast.calibration.functions import WRITTEN_BYTES, Tracer, find_tracer, function_times
 from pagecast.calibration.machine_file import Provenance, has_changed, source_of, write_machine
 from pagecast.calibration.measure import Measurements, measure
 from pagecast.calibration.plan import EFFORTS, Plan, plan_for
@@ -36,6 +37,13 @@ class Survey:
     directory: Path
     facts: Facts
     plan: Plan
+    tracer: Tracer | None = None
+    """What times functions of the kernel, if that is wanted."""
+
+    @property
+    def traced_bytes(self) -> int:
+        """Bytes written at most while functions are timed."""
+        return 0 if self.tracer is None else WRITTEN_BYTES
 
     @property
     def cautions(self) -> list[str]:
@@ -161,7 +169,7 @@ def facts_at(directory: Path) -> Facts:
     return facts
 
 
-def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Survey:
+def survey(directory: str | os.PathLike[str], *, effort: str = "normal", ftrace: bool = False) -> Survey:
     """Plan the measurements in a directory, and change nothing.
 
     Parameters
@@ -170,6 +178,8 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
         On the disk to be measured; this user may write there.
     effort : str
         "quick", "normal" or "thorough".
+    ftrace : bool
+        Whether functions of the kernel are timed, too.
 
     Returns
     -------
@@ -179,10 +189,14 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
     ------
     ProbeError
         If it is no directory, is in memory, may not be written to or has too little room.
+        With `ftrace`: no tracefs with function_graph, or it is in use.
+    NotAllowedError
+        With `ftrace`: this is not root.
     ArgumentError
         Another effort.
     """
     check_word("effort", effort, EFFORTS)
+    check_flag("ftrace", ftrace)
     path = Path(check_path("directory", directory))
     facts = facts_at(path)
     limits = [group.limit_bytes // GROUP_SHARE for group in facts.groups]
@@ -195,13 +209,14 @@ def survey(directory: str | os.PathLike[str], *, effort: str = "normal") -> Surv
         free_bytes=facts.mount.free_bytes,
     )
     _core.Calibration.check(path, plan.room_bytes)
-    return Survey(path, facts, plan)
+    return Survey(path, facts, plan, find_tracer() if ftrace else None)
 
 
 def calibrate(
     directory: str | os.PathLike[str],
     *,
     effort: str = "normal",
+    ftrace: bool = False,
     progress: Progress | None = None,
 ) -> Calibrated:
     """Measure the machine that this runs on, in a folder that is gone afterwards.
@@ -212,6 +227,8 @@ def calibrate(
         On the disk to be measured; this user may write there.
     effort : str
         "quick" (below a minute), "normal" or "thorough" (looks for limiters too).
+    ftrace : bool
+        Whether functions of the kernel are timed, too; needs root. Settings of tracefs are put back.
     progress : callable, optional
         Is called with the fraction done and the present action.
 
@@ -231,7 +248,9 @@ def calibrate(
     """
     check_progress(progress)
     return calibrate_as(
-        survey(directory, effort=effort), command=f"calibrate(effort={effort!r})", progress=progress
+        survey(directory, effort=effort, ftrace=ftrace),
+        command=f"calibrate(effort={effort!r}{', ftrace=True' if ftrace else ''})",
+        progress=progress,
     )
 
 
@@ -244,6 +263,8 @@ def calibrate_as(found: Survey, *, command: str, progress: Progress | None = Non
         measurements = measure(probe, found.plan, direct=direct, seed=int(time.time()), progress=progress)
     finally:
         probe.close()
+    if found.tracer is not None:
+        measurements.functions = function_times(found.tracer, found.directory, progress=progress)
     after = written_so_far_bytes()
     written = None if before is None or after is None else after - before
     return replace(_calibrated(found, measurements, command), written_bytes=written)

@@ -148,6 +148,8 @@ class Measurements:
     """Of the C library."""
     fills: list[Marks] = field(default_factory=list)
     """How far it was each time that memory was filled."""
+    functions: dict[str, list[float]] = field(default_factory=dict)
+    """Seconds of the kernel's functions, as `pagecast.calibration.functions` gives them."""
     rounds: int = 0
     lost: int = 0
     """Cells that were measured again, or given up, because cached pages had been taken away."""

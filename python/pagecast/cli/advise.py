@@ -210,6 +210,9 @@ def _print_lines(number: int, why: str, suggestion: "Suggestion", scenario: Path
     if now := [line for paste in found for line in paste.now]:
         click.echo("  or until the next boot")
         click.echo("".join(f"    {line}\n" for line in now), nl=False)
+    if cgroup := [line for paste in found for line in paste.cgroup]:
+        click.echo("  or, for a process in a cgroup that is not systemd's")
+        click.echo("".join(f"    {line}\n" for line in cgroup), nl=False)
     if any(paste.needs_disk for paste in found):
         click.echo("  sdX is the name that the kernel gives the disk; lsblk shows it.")
     if is_run(suggestion):

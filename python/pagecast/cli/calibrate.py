@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,12 @@ _TAKES = {"quick": "less than a minute", "normal": "2 to 4 minutes", "thorough":
 )
 @click.option("--quick", is_flag=True, help="Less than a minute in all.")
 @click.option("--thorough", is_flag=True, help="More rounds and sizes; looks for limiters of the device.")
+@click.option(
+    "--ftrace",
+    is_flag=True,
+    help="Time functions of the kernel, too, with the tracer function_graph; needs root and tracefs, whose "
+    "settings are put back.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE if it is there.")
 @dry_run
 @options.as_json
@@ -44,6 +51,7 @@ def command(
     output: Path | None,
     quick: bool,
     thorough: bool,
+    ftrace: bool,
     force: bool,
     dry_run: bool,
     as_json: bool,
@@ -52,7 +60,7 @@ def command(
 
     Reads the settings of the kernel; measures rates and costs, each several times and with its 95 %
     interval. Works in a folder in DIR that is gone afterwards, also after Ctrl-C; the next one removes the
-    files of a killed one. Says first how much it writes. Needs no root.
+    files of a killed one. Says first how much it writes. Needs no root without --ftrace.
 
     \b
     Examples:
@@ -69,21 +77,20 @@ def command(
     effort = "quick" if quick else "thorough" if thorough else "normal"
     if output is not None:
         _check_output(output, force)
-    found = survey(directory, effort=effort)
+    found = survey(directory, effort=effort, ftrace=ftrace)
     if dry_run and as_json:
         print_json({"dry_run": True, "effort": effort} | _sizes(found))
         return
     what = f"{_how_much(found)}; takes {_TAKES[effort]}"
     if dry_run:
-        click.echo(f"{what[0].upper()}{what[1:]}. Nothing was done.")
+        click.echo(f"{what[0].upper()}{what[1:]}. {_traced(found)}Nothing was done.")
         return
     tell(what)
     for caution in (*found.cautions, proactive_reclaim()):
         if caution:
             tell(printable(caution))
-    line = " ".join(
-        ["pagecast calibrate", shown(directory), *([f"--{effort}"] if effort != "normal" else [])]
-    )
+    chosen = [*([effort] if effort != "normal" else []), *(["ftrace"] if ftrace else [])]
+    line = " ".join(["pagecast calibrate", shown(directory), *(f"--{each}" for each in chosen)])
     with Progress() as progress:
         done = calibrate_as(found, command=line, progress=progress.part)
     for line in (*summary_lines(done), *done.warnings):
@@ -131,30 +138,47 @@ def _how_much(found: "Survey") -> str:
     """Say how much is expected to be written, to which disk, and how much at most."""
     from pagecast.calibration.written import USUAL_DISKS, expected_bytes, most_bytes
 
-    mount, plan = found.facts.mount, found.plan
-    expected = [f"{_range(*expected_bytes(plan, disk))} to {name}" for name, disk in USUAL_DISKS.items()]
+    mount, plan, traced = found.facts.mount, found.plan, found.traced_bytes
+    expected = [
+        f"{_range(*(each + traced for each in expected_bytes(plan, disk)))} to {name}"
+        for name, disk in USUAL_DISKS.items()
+    ]
+    most = _about(most_bytes(plan) + traced)
     where = f"{printable(str(found.directory))} ({mount.kind} at {printable(mount.point)})"
     return (
-        f"expects to write {', '.join(expected)}, at most {_about(most_bytes(plan))} to any, in {where}; "
+        f"expects to write {', '.join(expected)}, at most {most} to any, in {where}; "
         f"never more than {amount(plan.room_bytes)} at once"
     )
+
+
+def _traced(found: "Survey") -> str:
+    """Say what would be written into tracefs, a line for each file."""
+    if found.tracer is None:
+        return ""
+    lines = [f"  echo {shlex.quote(text)} > {name}" for name, text in found.tracer.settings(os.getpid())]
+    return "\n".join([f"It would write in {found.tracer.place}, and put back at the end:", *lines, ""])
 
 
 def _sizes(found: "Survey") -> dict[str, Any]:
     """Give the same for ``--json``."""
     from pagecast.calibration.written import USUAL_DISKS, expected_bytes, in_memory_bytes, most_bytes
 
-    plan = found.plan
+    plan, traced = found.plan, found.traced_bytes
     return {
         "free_bytes": found.facts.mount.free_bytes,
-        "written_bytes": most_bytes(plan),
+        "written_bytes": most_bytes(plan) + traced,
         "expected": [
-            {"disk_bytes_per_s": disk.bytes_per_s, "least_bytes": least, "most_bytes": most}
+            {
+                "disk_bytes_per_s": disk.bytes_per_s,
+                "least_bytes": least + traced,
+                "most_bytes": most + traced,
+            }
             for disk in USUAL_DISKS.values()
             for least, most in [expected_bytes(plan, disk)]
         ],
         "in_memory_bytes": in_memory_bytes(plan),
         "room_bytes": plan.room_bytes,
+        "ftrace": None if found.tracer is None else dict(found.tracer.settings(os.getpid())),
     }
 
 

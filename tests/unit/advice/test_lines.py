@@ -10,6 +10,7 @@ import pytest
 
 import pagecast as pc
 from pagecast.advice.knob import Line, Setting
+from pagecast.advice.knobs import udev_line
 from pagecast.advice.lines import check_command, pastes
 from pagecast.advice.search import Suggestion
 from tests.unit.advice.conftest import BESIDE, SEVERAL, knobs_of
@@ -42,7 +43,8 @@ def test_every_setting_has_a_line_and_every_line_of_a_disk_a_command(knobs):
         for setting in knob.settings:
             assert setting.lines, setting.text
             for line in setting.lines:
-                assert line.now or not line.file.startswith(("/etc/sysctl.d", "/etc/udev", "/etc/systemd"))
+                assert line.now or not line.file
+                assert line.cgroup or not line.now.startswith("systemctl ")
 
 
 def test_overrides_are_understood(tmp_path, knobs):
@@ -133,6 +135,30 @@ def test_options_of_one_mount_are_one_line():
     ]
     (paste,) = pastes(suggestion(*settings))
     assert paste.lines == ("/dev/sdX /data ext4 defaults,commit=30,data=writeback 0 2",)
+    assert paste.now == ("umount /data && mount -t ext4 -o defaults,commit=30,data=writeback /dev/sdX /data",)
+
+
+def test_a_scheduler_comes_before_what_it_sets_anew():
+    settings = [
+        Setting(name, (), (udev_line(f"queue/{name}", value),))
+        for name, value in (("nr_requests", 4), ("scheduler", "bfq"))
+    ]
+    (paste,) = pastes(suggestion(*settings))
+    assert ["scheduler" in line for line in paste.lines] == [True, False]
+    assert paste.now == (
+        "echo bfq > /sys/block/sdX/queue/scheduler",
+        "echo 4 > /sys/block/sdX/queue/nr_requests",
+    )
+
+
+def test_a_limit_of_a_unit_is_one_of_a_cgroup(knobs):
+    (knob,) = (each for each in knobs if each.name == "io.max rbps of backup on ssd")
+    (paste,) = pastes(suggestion(knob.settings[0]))
+    assert paste.now == (
+        "systemctl set-property --runtime backup.service 'IOReadBandwidthMax=/dev/sdX 50000000'",
+    )
+    assert paste.cgroup == ('echo "$(cat /sys/block/sdX/dev) rbps=50000000" > /sys/fs/cgroup/backup/io.max',)
+    assert paste.needs_disk
 
 
 def test_the_check_has_all_overrides_as_a_shell_reads_them():

@@ -50,6 +50,10 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
         assert part in text
     assert "noise" not in text
     assert "settled" in text
+    code, text = said(capsys, "advice", str(folder), "--dry-run")
+    assert code == 0
+    for part in ("290 MB", "user-mode-linux", "cargo", "50 commands for bed/advice/disk.toml", "advice.csv"):
+        assert part in text
     assert "settled" not in said(capsys, "host", str(folder), "--dry-run", "a_seqwrite")[1]
     assert not folder.exists()
 
@@ -57,7 +61,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["gest"], "there is no command gest; there are guest, host, judge, disk, memory"),
+        (["gest"], "there is no command gest; there are guest, host, advice, judge, disk, memory"),
         (["guest", "DIR", "a_seq"], "there is no case a_seq; did you mean a_seqwrite?"),
         (["guest", "DIR", "no.pct"], "no.pct: cannot be read"),
         (["guest", "DIR", "no.fio", "--disk", "null"], "no.fio: cannot be read"),

@@ -117,5 +117,5 @@ def test_one_that_does_not_is_an_error_that_names_the_case_and_the_log(
 
 def test_the_scripts_of_the_guest_are_shell(tmp_path):
     folder = Path(__file__).parents[3] / "bed" / "guest"
-    for script in ("init", "disk.sh", "cgroup.sh"):
+    for script in ("init", "disk.sh", "cgroup.sh", "accepted.sh"):
         subprocess.run([shutil.which("sh"), "-n", folder / script], check=True)

@@ -9,6 +9,7 @@ from pagecast.calibration.measure import BLOCK_BYTES, Cell, Measurements
 from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import Rounds, is_known, rates_of
 from pagecast.calibration.values.disk import held_rates
+from pagecast.calibration.values.functions import function_figures
 from pagecast.calibration.values.value import (
     Value,
     show_call,
@@ -71,6 +72,7 @@ def figures_of(measurements: Measurements) -> Iterator[Value]:
     if is_known(beside):
         what = "of the speed of writing new pages is left while others of the file are written back"
         yield Value("", show_part(estimate(beside).value), what, estimate(beside), "", show_part)
+    yield from function_figures(measurements.functions)
     call = min(MIB, measurements.plan.copy_bytes)
     for threads in measurements.plan.threads:
         many = f", {threads} threads" if threads > 1 else ""

@@ -11,6 +11,7 @@ from pagecast.calibration.folios import fit_folios, has_large_folios
 from pagecast.calibration.measure import TOUCHED_BYTES, Cell
 from pagecast.calibration.plan import MIB
 from pagecast.calibration.rounds import Rounds, is_known, rates_of
+from pagecast.calibration.values.functions import function_costs, reserve_s
 from pagecast.calibration.values.mappings import mapping_values
 from pagecast.calibration.values.value import Value, measured, show_call, show_part, show_rate, show_time
 
@@ -73,6 +74,7 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
         "memory.cost.call", of_calls, show_time, f"re-reading and rewriting cached pages, {span}", "s"
     )
     yield from _inserting(rounds, facts)
+    yield from function_costs(rounds.all.functions)
     yield Value("memory.cost.page_lookup", '"0 ns"', "part of the copy rates, which grow with bytes too")
     faults = rounds.beyond("fresh", "read", PAGE_BYTES)
     yield from measured(
@@ -97,21 +99,24 @@ def _costs(rounds: Rounds, facts: Facts) -> Iterator[Value]:
 
 def _inserting(rounds: Rounds, facts: Facts) -> Iterator[Value]:
     """Give the cost of new pages, and of folios where they are as large as calls and their cost shows."""
+    reserve = reserve_s(rounds.all.functions)
+    without = ", without block_reserve" if reserve else ""
     if has_large_folios(facts.kernel_version):
         fits = [fit_folios(beyond) for beyond in rounds.beyond_by_call("new", "again")]
         folios = [fit.folio_s for fit in fits]
         if is_known(folios) and (found := estimate(folios)).value > 0 and not found.is_unsure:
             sizes = rounds.calls("new")
             span = f"calls of {show_call(sizes[0])} to {show_call(sizes[-1])}"
-            how = f"new pages beyond rewriting them, {span}; each"
-            pages = [fit.page_s for fit in fits]
+            how = f"new pages beyond rewriting them{without}, {span}; each"
+            pages = [fit.page_s - reserve for fit in fits]
             yield from measured("memory.cost.page_insert", pages, show_time, f"{how} page", "s")
             yield from measured(
                 "memory.cost.folio_insert", folios, show_time, f"{how} folio beside its pages", "s"
             )
             return
-    inserts = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
-    how = f"new pages beyond rewriting them, calls from {show_call(LARGE_CALL_BYTES)}"
+    beyond = rounds.beyond("new", "again", PAGE_BYTES, least_call=LARGE_CALL_BYTES)
+    inserts = [each - reserve for each in beyond]
+    how = f"new pages beyond rewriting them{without}, calls from {show_call(LARGE_CALL_BYTES)}"
     yield from measured("memory.cost.page_insert", inserts, show_time, how, "s")
 
 

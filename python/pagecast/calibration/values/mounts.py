@@ -7,6 +7,7 @@ from typing import Final
 from pagecast.calibration.facts import PAGE_BYTES
 from pagecast.calibration.measure import BLOCK_BYTES, SMALL_BYTES, Cell
 from pagecast.calibration.rounds import Rounds
+from pagecast.calibration.values.functions import name_costs
 from pagecast.calibration.values.value import Value, beyond_noise, show_call, show_size, show_time
 
 __all__ = ["mount_values"]
@@ -30,6 +31,7 @@ def mount_values(rounds: Rounds) -> Iterator[Value]:
         In the order of the file.
     """
     yield from _commit(rounds)
+    yield from name_costs(rounds.all.functions)
     yield from _giving_back(rounds)
 
 
