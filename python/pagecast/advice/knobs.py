@@ -1,8 +1,8 @@
 """Finds the knobs of a machine: dirty limits, disks, mounts, file servers, memory.
 
 Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, as a limit of
-so many bytes says little by itself. Left out: what takes durability away (``nobarrier``), memory.high and
-io.weight without iocost, which the scenario language does not have, and the mount options of XFS and Btrfs.
+so many bytes says little by itself. Left out: what takes durability away (``nobarrier``), io.weight
+without iocost, which the scenario language does not have, and the mount options of XFS and Btrfs.
 What the kernel refuses is left out, too: more requests than a disk without a scheduler has tags.
 """
 

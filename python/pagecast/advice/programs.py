@@ -22,6 +22,7 @@ _IONICE = {
     "best-effort 7": ("IOSchedulingPriority=7", "-c 2 -n 7"),
 }
 _SHARES_OF_DISK = (0.1, 0.25, 0.5, 0.75)
+_MEMORY_FILES = {"memory.high": "MemoryHigh", "memory.max": "MemoryMax"}
 _MEMORY = (256 << 20, 1 << 30, 4 << 30)
 
 
@@ -85,14 +86,14 @@ def _limits(
 ) -> Iterator[Knob]:
     size = parse_quantity(str(host.table["memory"]["size"]))
     limits = [most for most in _MEMORY if size is not None and most < size.value / 2]
-    if limits:
+    for file, own in _MEMORY_FILES.items() if limits else ():
         yield Knob(
-            f"memory.max of {name}",
+            f"{file} of {name}",
             tuple(
                 Setting(
-                    f"memory.max of {name} {format_bytes(most)}",
-                    (f"{key}.memory.max={most} B", *joined),
-                    (property_of_unit(f"MemoryMax={most}", str(most), "memory.max"),),
+                    f"{file} of {name} {format_bytes(most)}",
+                    (f"{key}.{file}={most} B", *joined),
+                    (property_of_unit(f"{own}={most}", str(most), file),),
                 )
                 for most in limits
             ),
