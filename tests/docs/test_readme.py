@@ -15,7 +15,7 @@ MISSING: Final = {
     "private mappings": {"map_private", "private"},
     "Schedulers": {"elevator"},
     "directories": {"readdir", "getdents"},
-    "Nested cgroups": {"high", "low", "parent"},
+    "Nested cgroups": {"low", "parent"},
     "NFS": {"pnfs", "retrans", "timeo"},
 }
 """What README says is not modelled, and the keys by which a scenario would have it."""

@@ -163,4 +163,4 @@ do = [{ sleep = "1 s" }]
     found = advise(path, want=["makespan < 0.5x"], budget=20, workers=1)
     assert not found.is_met
     assert found.suggestions == ()
-    assert found.without_effect == ("memory.max of a",)
+    assert found.without_effect == ("memory.high of a", "memory.max of a")

@@ -52,7 +52,12 @@ def test_copies_of_a_process_have_knobs_together(tmp_path):
     do = 'do = [ { write = "/data/{n}", size = "4 KiB" }, { fsync = "/data/{n}" } ]'
     process = f'name = "app{{n}}"\ncount = 2\n{do}'
     knobs, path = knobs_of(tmp_path, process)
-    for name in ("memory.high of app{n}", "memory.max of app{n}", "io.max wbps of app{n} on ssd", "ionice of app{n}"):
+    for name in (
+        "memory.high of app{n}",
+        "memory.max of app{n}",
+        "io.max wbps of app{n} on ssd",
+        "ionice of app{n}",
+    ):
         for setting in knobs[name].settings:
             assert pc.simulate(pc.Scenario.load(path, set=setting.overrides)).end_s > 0
 
