@@ -52,6 +52,18 @@ fn div_and_mod_round_down() {
 }
 
 #[test]
+fn multisets_are_made_by_recursion_and_by_folds() {
+    let of = |declared: &str, text: &str| try_value(declared, text).unwrap_or_else(|error| panic!("{error}"));
+    let down = "fun f n = if n > 3 then empty else 1`n ++ f (n + 1);";
+    assert_eq!(of(down, "f 1"), "1`1++1`2++1`3");
+    let with = "fun loop (k, acc) = if k = 0 then acc else loop (k - 1, acc ++ 1`k);";
+    assert_eq!(of(with, "loop (2, empty)"), "1`1++1`2");
+    assert_eq!(of("fun f (x, y) = x ++ y;", "f (1`1, 2`2)"), "1`1++2`2");
+    assert_eq!(of("fun f x = x @+ 3;", "f (1`1)"), "1`1@+3");
+    assert_eq!(value("foldr (fn (a, b) => 1`a ++ b) empty [1, 2, 2]"), "1`1++2`2");
+}
+
+#[test]
 fn coefficients_bind_tighter_than_sums_of_multisets() {
     assert_eq!(value("2`(1 + 1) ++ 1`3"), "2`2++1`3");
     assert_eq!(value("1`1 ++ 1`2 ++ 1`1"), "2`1++1`2");

@@ -330,13 +330,18 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The type of a multiset operand; a colour stands for one token of it.
+    /// The type of a multiset operand; a colour stands for one token of it. What is not known yet is a multiset, if it can be one.
     fn multiset(&mut self, expr: &Expr) -> Checked<Type> {
         let found = self.infer(expr)?;
-        Ok(match self.vars.head(&found) {
-            Type::Con(name, _) if &*name == "ms" => found,
-            _ => Type::ms(found),
-        })
+        let is_multiset = match self.vars.head(&found) {
+            Type::Con(name, _) => &*name == "ms",
+            Type::Var(_) => {
+                let multiset = Type::ms(self.vars.fresh(Class::Any));
+                self.vars.unify(&multiset, &found)
+            }
+            _ => false,
+        };
+        Ok(if is_multiset { found } else { Type::ms(found) })
     }
 
     fn rules(&mut self, rules: &[Rule], from: &Type, to: &Type) -> Checked<()> {
