@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from pagecast.errors import PetriNetError
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["fill", "text"]
 
 _GRAMMAR: Final = "http://www.pnml.org/version-2009/grammar"
+_DOCTYPE = re.compile(
+    rb"""<!DOCTYPE\s+\w+(?:\s+(?:SYSTEM|PUBLIC\s+(?:"[^"<]*"|'[^'<]*'))\s+(?:"[^"<]*"|'[^'<]*'))?\s*>"""
+)
+"""A document type without declarations of its own; that of another file is never fetched."""
 _TOKENS = re.compile(r"(?:(\d+)\s*`\s*)?\(\)")
 """Some tokens without colour in CPN ML."""
 
@@ -92,8 +97,8 @@ def fill(net: "Net", content: bytes) -> None:
         The file is no PNML, or of another kind of nets.
     """
     plain = content.replace(b"\0", b"").replace(b"<!--", b"").replace(b"<![CDATA[", b"")
-    if b"<!" in plain:
-        raise PetriNetError(f"{net.name}: a document type is not read; remove it")
+    if b"<!" in _DOCTYPE.sub(b"", plain, count=1):
+        raise PetriNetError(f"{net.name}: a document type with declarations is not read; remove it")
     try:
         root = ET.fromstring(content)  # noqa: S314 - it has no document type, and so no entities
     except (ET.ParseError, ValueError, LookupError) as error:
@@ -114,7 +119,7 @@ class _Reader:
 
     def __init__(self, net: "Net", root: ET.Element) -> None:
         self.net = net
-        self.elements = list(root.iter())
+        self.elements = list(_elements(root))
         self.nodes: dict[str, Node] = {}
         self.names: set[tuple[str, str]] = set()
 
@@ -140,7 +145,19 @@ class _Reader:
                 if ends[0].kind == ends[1].kind:
                     what = f"arc `{element.get('id')}` joins two nodes of the kind {ends[0].kind}"
                     raise PetriNetError(f"{self.net.name}: {what}")
-                self.net.arc(ends[0], ends[1], f"{count}`()")
+                self._arc(element, ends, count)
+
+    def _arc(self, element: ET.Element, ends: list[Node], count: int) -> None:
+        """Add an arc. Inhibitor and reset arcs are no part of the standard, but written by many tools."""
+        kind = _kind(element)
+        if kind in ("", "normal"):
+            self.net.arc(ends[0], ends[1], f"{count}`()")
+        elif kind in ("inhibitor", "reset") and count == 1 and ends[0].kind == "place":
+            add = self.net.inhibit if kind == "inhibitor" else self.net.reset
+            add(ends[0], ends[1])
+        else:
+            what = f"arc `{element.get('id')}` of the kind `{kind}` and weight {count} from a {ends[0].kind}"
+            raise PetriNetError(f"{self.net.name}: {what} is not read")
 
     def _id(self, element: ET.Element) -> str:
         found = element.get("id")
@@ -175,6 +192,21 @@ class _Reader:
                 f"{self.net.name}: <{label}> of `{element.get('id')}` is no number: `{found[:40]}`"
             )
         return int(digits)
+
+
+def _elements(element: ET.Element) -> Iterator[ET.Element]:
+    """Give an element and all inside of it but what belongs to a single tool."""
+    yield element
+    for child in element:
+        if _tag(child) != "toolspecific":
+            yield from _elements(child)
+
+
+def _kind(arc: ET.Element) -> str:
+    """Give the kind of an arc, from a child or an attribute; "" if none is given."""
+    for child in (child for child in arc if _tag(child) in ("type", "arctype")):
+        return (child.get("value") or "".join(child.itertext())).strip()
+    return arc.get("type", "")
 
 
 def _tag(element: ET.Element) -> str:

@@ -57,18 +57,50 @@ def test_references_of_other_pages_are_followed(tmp_path):
     assert (run.ended, run.steps, run.marking) == ("dead", 1, {"Page'p": "1`()"})
 
 
+def inhibited(weight: str = "1") -> str:
+    """Give the net with an inhibitor arc, as PIPE and TAPAAL write it."""
+    arc = f'<type value="inhibitor"/><inscription><text>{weight}</text></inscription>'
+    return PNML.replace("<inscription><text>2</text></inscription>", arc)
+
+
+def test_an_inhibitor_arc_inhibits(tmp_path):
+    (tmp_path / "net.pnml").write_text(inhibited())
+    assert load(tmp_path / "net.pnml").run().steps == 0
+    (tmp_path / "net.pnml").write_text(
+        PNML.replace('id="x"', 'id="x" type="reset"').replace("<text>2", "<text>1")
+    )
+    assert load(tmp_path / "net.pnml").run(steps=1).marking == {"Page'p": "empty"}
+
+
+def test_document_types_of_other_files_and_parts_of_other_tools_are_passed(tmp_path):
+    own = (
+        '<toolspecific tool="t" version="1"><place id="q"/><arc id="z" source="q" target="q"/></toolspecific>'
+    )
+    text = '<!DOCTYPE pnml SYSTEM "pnml.dtd">' + PNML.replace("<referencePlace", f"{own}<referencePlace")
+    (tmp_path / "net.pnml").write_text(text)
+    assert [place["name"] for place in load(tmp_path / "net.pnml").pages()[0]["places"]] == ["p"]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", "this is no XML: no element found"),
         ("<html/>", "PNML begins with <pnml>, and not with <html>"),
-        ('<!DOCTYPE pnml [<!ENTITY a "a">]><pnml>&a;</pnml>', "a document type is not read; remove it"),
+        (
+            '<!DOCTYPE pnml [<!ENTITY a "a">]><pnml>&a;</pnml>',
+            "a document type with declarations is not read; remove it",
+        ),
         ("<pnml/>", "it has 0 nets; a file of one is read"),
         (PNML.replace("grammar/ptnet", "grammar/symmetricnet"), "place/transition nets are read"),
         (PNML.replace("<text>3", "<text>three"), "<initialMarking> of `p` is no number: `three`"),
         (PNML.replace('source="r"', 'source="q"'), "an arc names the node `q`, which is not there"),
         (PNML.replace('ref="p"', 'ref="r"'), "an arc names the node `r`, which is not there"),
         (PNML.replace('target="t"', 'target="p"'), "arc `x` joins two nodes of the kind place"),
+        (inhibited(weight="2"), "arc `x` of the kind `inhibitor` and weight 2 from a place is not read"),
+        (
+            PNML.replace('id="x"', 'id="x" type="read"'),
+            "arc `x` of the kind `read` and weight 2 from a place",
+        ),
         (PNML.replace('id="t"', 'id="p"'), "a <transition> has no id, or that of another node"),
     ],
 )
