@@ -96,8 +96,8 @@ class FileSystem:
 class Settings:
     """What the guest is like. Memory in MiB, rates in bytes per second, limits in percent.
 
-    `cgroup_bytes` is the memory of the cgroup (v2) that the case runs in, 0 for none. `disk` is a name that
-    guest/disk.sh knows.
+    `cgroup_bytes` is the memory of the cgroup (v2) that the case runs in, 0 for none; `cgroup_file` limits it.
+    `disk` is a name that guest/disk.sh knows.
     """
 
     memory_mib: int = 2048
@@ -107,6 +107,7 @@ class Settings:
     dirty_ratio: int = 20
     dirty_background_ratio: int = 10
     cgroup_bytes: int = 0
+    cgroup_file: str = "memory.max"
     repetitions: int = 3
     null: NullDisk = field(default_factory=NullDisk)
     file_system: FileSystem = field(default_factory=FileSystem)
@@ -134,6 +135,7 @@ def kernel_line(settings: Settings, case: str) -> str:
         "DIRTY_RATIO": settings.dirty_ratio,
         "DIRTY_BACKGROUND_RATIO": settings.dirty_background_ratio,
         "CGROUP_BYTES": settings.cgroup_bytes,
+        "CGROUP_FILE": settings.cgroup_file,
         "NULL": settings.null.attributes() if settings.disk == "null" else "",
         "SCHEDULER": settings.scheduler,
         "FS": settings.file_system.kind,

@@ -29,6 +29,7 @@ NEEDED_BYTES: Final = 1 << 30
 """Room that the folder needs: archives and what is in them, and the player's build."""
 
 DISKS: Final = ("zram", "queue", "null")
+CGROUP_FILES: Final = ("memory.max", "memory.high")
 LEAST_MEMORY_MIB: Final = 768
 JOURNAL_MIB: Final = 64
 """The journal that streams are made for, where none is asked for."""
@@ -60,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--read", type=at_least(1), default=default.read_bytes_per_s // MIB, metavar="MIB_PER_S")
     add("--dirty-ratio", type=percent, default=default.dirty_ratio, metavar="PERCENT")
     add("--dirty-background-ratio", type=percent, default=default.dirty_background_ratio, metavar="PERCENT")
-    add("--cgroup", type=at_least(0), default=0, metavar="MIB", help="memory.max of the case's cgroup (v2)")
+    add("--cgroup", type=at_least(0), default=0, metavar="MIB", help="memory of the case's cgroup (v2)")
+    add("--cgroup-file", choices=CGROUP_FILES, default=default.cgroup_file, help="the file of that limit")
     _add_null(parser)
     _add_nfs(parser)
     add_dry_run(parser)
@@ -164,6 +166,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         dirty_ratio=options.dirty_ratio,
         dirty_background_ratio=options.dirty_background_ratio,
         cgroup_bytes=options.cgroup * MIB,
+        cgroup_file=options.cgroup_file,
         repetitions=options.repetitions,
         null=NullDisk(
             size=options.size,
@@ -301,6 +304,7 @@ def _record(guest: Guest, folder: Path, name: str, case: programs.Case, settings
         write_bytes_per_s=settings.write_bytes_per_s,
         read_bytes_per_s=settings.read_bytes_per_s,
         cgroup_bytes=settings.cgroup_bytes,
+        cgroup_file=settings.cgroup_file,
         null=settings.null if settings.disk == "null" else None,
         file_system=settings.file_system,
         scheduler=settings.scheduler,

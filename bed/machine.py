@@ -82,7 +82,7 @@ class Made:
     """What a bed was made of: `bed` is guest or host, and `memory_mib` the guest's or what the host has left.
 
     Rates are those of the disk's limits, in bytes per second. `cgroup_bytes` is the memory of the cgroup that
-    cases run in, 0 for none.
+    cases run in, 0 for none; `cgroup_file` limits it.
     """
 
     bed: str
@@ -92,6 +92,7 @@ class Made:
     write_bytes_per_s: int
     read_bytes_per_s: int
     cgroup_bytes: int = 0
+    cgroup_file: str = "memory.max"
     disk_mib: int = 8192
     null: NullDisk | None = None
     file_system: FileSystem = field(default_factory=FileSystem)
@@ -121,6 +122,8 @@ def name_of(made: Made, platform: str) -> str:
     parts.append(memory)
     if made.cgroup_bytes:
         parts.append(f"cgroup{made.cgroup_bytes >> 20}m")
+        if made.cgroup_file != "memory.max":
+            parts.append(made.cgroup_file.removeprefix("memory."))
     return "-".join(parts)
 
 
@@ -253,7 +256,7 @@ def _file_system(made: Made) -> str:
 
 
 def _cgroup(made: Made) -> str:
-    return f'\n[cgroup.case]\nmemory.max = "{made.cgroup_bytes} B"\n' if made.cgroup_bytes else ""
+    return f'\n[cgroup.case]\n{made.cgroup_file} = "{made.cgroup_bytes} B"\n' if made.cgroup_bytes else ""
 
 
 def _lru(platform: str) -> str:

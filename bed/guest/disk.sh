@@ -82,13 +82,13 @@ limit_all() {
     echo "$LIMITED $2" >/cgroup1/blkio.throttle.read_bps_device
 }
 
-# limit_cgroup BYTES WRITE_BPS READ_BPS: for a cgroup of v2 with so much memory, /cgroup2/case. With both controllers there, the
+# limit_cgroup FILE BYTES WRITE_BPS READ_BPS: for a cgroup of v2 with so much memory, /cgroup2/case. With both controllers there, the
 # kernel gives it dirty limits of its own.
 limit_cgroup() {
     mkdir -p /cgroup2
     mount -t cgroup2 none /cgroup2
     echo "+memory +io" >/cgroup2/cgroup.subtree_control
     mkdir /cgroup2/case
-    echo "$1" >/cgroup2/case/memory.max
-    echo "$LIMITED wbps=$2 rbps=$3" >/cgroup2/case/io.max
+    echo "$2" >"/cgroup2/case/$1"
+    echo "$LIMITED wbps=$3 rbps=$4" >/cgroup2/case/io.max
 }

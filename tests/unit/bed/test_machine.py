@@ -90,6 +90,9 @@ def test_a_platform_is_named_after_what_makes_it_different():
         name_of(replace(MADE, bed="host", memory_mib=1536, disk="queue"), PLATFORM) == "host612-queue-1536m"
     )
     assert name_of(replace(MADE, cgroup_bytes=512 << 20), PLATFORM) == "guest612-zram-2g-cgroup512m"
+    high = replace(MADE, cgroup_bytes=512 << 20, cgroup_file="memory.high")
+    assert name_of(high, PLATFORM) == "guest612-zram-2g-cgroup512m-high"
+    assert '[cgroup.case]\nmemory.high = "536870912 B"' in machine_of(high, PLATFORM)
 
 
 def test_a_kernel_that_does_not_say_what_it_is_has_no_machine_file():
