@@ -53,7 +53,7 @@ $(CORE): $(VENV)/.packages $(RUST_SOURCES)
 .PHONY: test
 test: build ## every Rust and Python test, and the SimGrid plug-in where SimGrid is; random ones draw the same examples every time
 	PROPTEST_RNG_SEED=1 cargo test --workspace $(CARGO_FLAGS)
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: install
 install: ## the C library and its header into PREFIX; the SimGrid plug-in, too, where SimGrid is installed

@@ -20,6 +20,19 @@ for _each, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
     if signal.getsignal(_each) == signal.SIG_IGN:
         signal.signal(_each, _usual)
 
+# The files that take longest, which begin first: no worker is left alone with one of them at the end.
+LONG = [
+    "plugins/test_simgrid.py",
+    "property/test_kernel.py",
+    "cli/test_output.py",
+    "plugins/test_install.py",
+    "cli/test_calibrate.py",
+    "hostile/test_hostile.py",
+    "property/test_laws.py",
+    "unit/bed/test_real_host.py",
+    "docs/test_docs.py",
+]
+
 SKIPS = Path(__file__).parent / "skips.txt"
 skipped: list[str] = []
 
@@ -28,6 +41,12 @@ def listed_skips() -> dict[str, str]:
     """Read the list: the pattern of a test's name, then the reason."""
     lines = [line for line in SKIPS.read_text().splitlines() if line and not line.startswith("#")]
     return {pattern: reason.strip() for pattern, _, reason in (line.partition(" ") for line in lines)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long files first."""
+    order = {Path(__file__).parent / name: at for at, name in enumerate(LONG)}
+    items.sort(key=lambda item: order.get(item.path, len(LONG)))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
