@@ -38,6 +38,17 @@ def test_a_result_and_its_scenario_have_one_explanation(beside):
     assert beside("explain", "results", *asked).stdout == beside("explain", "beside.toml", *asked).stdout
 
 
+@pytest.mark.parametrize("asked", [("db", "fsync #17"), ("d*", "fsync#17")])
+def test_other_spellings_of_an_operation(asked, beside):
+    assert (
+        beside("explain", "results", *asked).stdout == beside("explain", "results", "db", "fsync#17").stdout
+    )
+
+
+def test_a_pattern_of_several_processes_is_the_slowest_of_all(beside):
+    assert beside("explain", "results", "*").stdout == beside("explain", "results", "backup", "write").stdout
+
+
 def test_json_of_explain(beside):
     one = json.loads(beside("explain", "results", "db", "fsync#17", "--json").stdout)
     assert (one["schema_version"], one["number"]) == (1, 17)
@@ -57,6 +68,8 @@ def test_it_draws(beside):
     ("arguments", "what"),
     [
         (["results", "dbb"], "there is no process `dbb`"),
+        (["results", "x*"], "there is no process `x*`; there are backup, db"),
+        (["results", "*", "write#1"], "#1: of which process? Name it"),
         (["results", "db", "fsync#x"], "`fsync#x` names no operation"),
         (["results", "db", "fsync#99"], "#99: there are 30 such operations"),
         (["results", "--at", "soon"], "--at soon: is no time"),

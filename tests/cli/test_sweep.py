@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from pagecast.cli.progress import Progress
 from pagecast.exit_codes import ExitCode
 from tests.cli.stopping import ENDINGS
 
@@ -233,7 +234,7 @@ def begun(folder, *more):
             *(sys.executable, "-m", "pagecast", "sweep", "long.toml", "--out", "results", *more),
             *("--vary", "machine.vm.dirty_bytes=64MB..1GB:log:100"),
         ],
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
@@ -249,14 +250,42 @@ def begun(folder, *more):
 def test_ctrl_c_keeps_what_is_there(ending, workers, swept):
     process = begun(swept.folder, "--workers", workers)
     process.send_signal(ending)
-    _, stderr = process.communicate(timeout=30)
+    stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == ExitCode.INTERRUPTED
+    assert "points under kernel" in stdout
     assert "of 100 points are in results; the same command goes on there" in stderr
     assert stderr.endswith("\npagecast: interrupted\n")
     kept = len(list((swept.folder / "results").glob("points/part-*")))
     assert kept >= 2
     assert f"Stopped: {kept} of 100 points" in stderr
     assert not [name for name in os.listdir(swept.folder / "results" / "points") if name.startswith(".")]
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_prints_the_rows_that_are_there(workers, swept, monkeypatch):
+    def interrupt(progress, fraction, what):
+        if what.startswith("3 of 10 points"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "part", interrupt)
+    outcome = swept("sweep", "small.toml", "--vary", "machine.cores=1..10:10", "--csv", "--workers", workers)
+    assert outcome.code == ExitCode.INTERRUPTED
+    rows = list(csv.DictReader(io.StringIO(outcome.stdout)))
+    assert len(rows) == 3
+    assert all(float(row["makespan_s"]) > 0 for row in rows)
+    assert outcome.stderr == (
+        "\nStopped: 3 of 10 points are done; --out keeps them\n\npagecast: interrupted\n"
+    )
+
+
+def test_ctrl_c_before_the_first_row(swept, monkeypatch):
+    def interrupt(progress, fraction, what):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "part", interrupt)
+    outcome = swept("sweep", "small.toml", "--vary", "machine.cores=1..10:10")
+    assert (outcome.code, outcome.stdout) == (ExitCode.INTERRUPTED, "")
+    assert outcome.stderr == "\npagecast: interrupted\n"
 
 
 def test_a_killed_sweep_leaves_whole_parts_and_no_process(swept):

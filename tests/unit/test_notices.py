@@ -80,6 +80,41 @@ def test_models_that_know_no_latency_need_none():
     assert notices(HERE_AND_THERE, model="wrench") == []
 
 
+COMMITS = '{ repeat = 20, do = [ { write = "/d/log", size = "4 KiB" }, { fsync = "/d/log" } ] }'
+
+
+def test_fsyncs_without_a_flush_and_a_journal_are_too_fast_and_it_is_said():
+    """A forecast of a database had 10 us for each commit on a SATA SSD, and nothing said why."""
+    [found] = notices(COMMITS, set=["machine.disk.ssd.kind=sata-ssd"])
+    assert found == (
+        "20 small fsyncs on disk ssd waited for nothing but their bytes: it has no flush, and /d has no "
+        'journal. Set machine.disk.ssd.flush or machine.mount."/d".journal.'
+    )
+
+
+def test_fsyncs_over_nfs_are_those_of_the_disk_of_the_server():
+    [found] = notices(COMMITS.replace("fsync", "fdatasync"), HOSTS)
+    assert "it has no flush, and /e has no journal. Set host.s.disk.ssd.flush" in found
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["machine.disk.ssd.flush='2 ms'", 'machine.mount."/d".journal={}', "machine.mount.\"/d\".commit='1 ms'"],
+)
+def test_fsyncs_that_wait_need_no_notice(setting):
+    assert notices(COMMITS, set=[setting]) == []
+
+
+def test_fsyncs_of_many_bytes_or_of_nothing_need_none():
+    assert notices(COMMITS.replace("4 KiB", "1 MiB")) == []
+    assert notices('{ repeat = 20, do = [ { fsync = "/d/f" } ] }') == []
+
+
+def test_fsyncs_of_a_tmpfs_need_none():
+    machine = f'{MACHINE}[machine.mount."/t"]\ntype = "tmpfs"\n'
+    assert notices(COMMITS.replace("/d", "/t"), machine) == []
+
+
 def test_dirty_limits_of_a_client_of_nfs_count():
     write = '{ write = "/d/g", size = "1500 MB" }'
     seconds = [

@@ -80,12 +80,12 @@ def test_levels_are_steps_where_they_change_at_rows_alone(result, throttled):
 def test_timeline_draws_limits_as_thin_labelled_lines(throttled, ax):
     pc.plot.timeline(throttled, ax=ax)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == [*LEVEL_COLOURS, "background threshold", "set point", "dirty limit", "throttled"]
+    assert legend == ["cached", "dirty", "background threshold", "set point", "dirty limit", "throttled"]
     lines = {line.get_label(): line for line in ax.lines}
     limit = throttled.timeline["dirty_limit_bytes"] / 1e9
     np.testing.assert_allclose(lines["dirty limit"].get_ydata()[: len(limit)], limit)
-    thickest = max(lines[name].get_linewidth() for name in legend[4:7])
-    assert thickest < min(lines[name].get_linewidth() for name in LEVEL_COLOURS)
+    thickest = max(lines[name].get_linewidth() for name in legend[2:5])
+    assert thickest < min(lines[name].get_linewidth() for name in legend[:2])
 
 
 def test_a_hard_limit_that_is_another_is_drawn(machine, ax):
@@ -97,7 +97,23 @@ def test_a_hard_limit_that_is_another_is_drawn(machine, ax):
 def test_limits_far_above_all_levels_are_not_drawn(machine, ax):
     scenario = pc.Scenario(machine, processes={"app": [pc.write("/data/out", size_bytes=1e8)]})
     pc.plot.timeline(pc.simulate(scenario, model="kernel"), ax=ax)
-    assert [line.get_label() for line in ax.lines] == [*LEVEL_COLOURS]
+    assert [line.get_label() for line in ax.lines] == ["cached", "dirty"]
+
+
+def test_levels_that_tell_nothing_have_no_line(machine, ax):
+    """A picture of a backup had a line for anonymous memory at 0, and one for used memory over `cached`."""
+
+    def drawn(*app):
+        result = pc.simulate(pc.Scenario(machine, processes={"app": [*app]}), model="kernel")
+        ax.clear()
+        lines = {line.get_label() for line in pc.plot.timeline(result, ax=ax).lines}
+        return [level for level in LEVEL_COLOURS if level in lines]
+
+    write, alloc = pc.write("/data/out", size_bytes=1e8), pc.alloc(1e9)
+    assert drawn(write) == ["cached", "dirty"]
+    assert drawn(alloc, pc.sleep(1)) == ["used", "anonymous"]
+    assert drawn(write, alloc, pc.sleep(1)) == ["used", "anonymous", "cached", "dirty"]
+    assert drawn(pc.compute(1.0)) == [*LEVEL_COLOURS], "memory stays empty"
 
 
 def test_timeline_shades_the_time_in_which_somebody_is_throttled(throttled, ax):

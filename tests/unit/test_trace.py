@@ -14,6 +14,21 @@ from pagecast.trace import save_trace
 
 NUMBERS = (int, float)
 
+FIELDS = {
+    "ph": "phase",
+    "name": "name",
+    "cat": "category_group_name",
+    "pid": "process_id",
+    "tid": "thread_id",
+    "ts": "timestamp",
+    "dur": "duration",
+    "s": "scope",
+}
+"""What Perfetto's schema calls the keys of an event."""
+
+VALUES = {int: "int_value", float: "double_value", str: "string_value"}
+"""Its fields for the arguments of an event, by their type."""
+
 
 @pytest.fixture
 def written(throttled, tmp_path):
@@ -182,6 +197,23 @@ def test_commits_and_queues_have_tracks(commits):
     depths = counter(trace, "ssd queue (requests)")
     assert max(levels["at most"] for _, levels in depths) == max(result.devices["max_depth"]) > 1
     assert all(0 <= levels["busy"] <= 1 for _, levels in counter(trace, "ssd busy (share of the time)"))
+
+
+def test_events_are_those_of_perfettos_schema(written, commits):
+    """The schema has the events of the JSON format as messages, with whole numbers of microseconds."""
+    schema = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    for trace in (written, json.loads(commits[1].read_text())):
+        bundle = schema.ChromeEventBundle()
+        for event in trace["traceEvents"]:
+            fields = {FIELDS[key]: value for key, value in event.items() if key != "args"}
+            fields["phase"] = ord(fields["phase"])
+            for of_time in ("timestamp", "duration"):
+                fields[of_time] = round(fields.get(of_time, 0))
+            message = bundle.trace_events.add(**fields)
+            for name, value in event.get("args", {}).items():
+                message.args.add(name=name, **{VALUES[type(value)]: value})
+        again = schema.ChromeEventBundle.FromString(bundle.SerializeToString())
+        assert [event.name for event in again.trace_events] == [e["name"] for e in trace["traceEvents"]]
 
 
 def test_perfetto_itself_reads_it(commits):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _MOST_ROWS = 10
-_NUMBERED = re.compile(r"(?P<kind>[^#]*)(?:#(?P<number>\d+))?")
+_NUMBERED = re.compile(r"(?P<kind>[^#]*?)\s*(?:#(?P<number>\d+))?")
 
 
 @click.command("explain")
@@ -62,12 +62,14 @@ def command(
 
     RESULT is a directory that --out has made, SCENARIO is simulated. Without PROCESS the slowest operation of
     each kind of each process is listed; OPERATION#N is the N-th of this kind, from 1, OPERATION the slowest.
+    In PROCESS * stands for anything.
 
     \b
     Examples:
       pagecast explain scenario.toml
       pagecast explain results db fsync
       pagecast explain results db fsync#17 --plot why.png
+      pagecast explain results 'db*' fsync
       pagecast explain results --at 74.1s
       pagecast explain results db --json
     """

@@ -12,6 +12,7 @@ from pagecast import procfs
 from pagecast._core import Machine
 from pagecast.api import Scenario
 from pagecast.distinct import combined, numbered
+from pagecast.quantities import parse_quantity
 from pagecast.result import Result
 
 __all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides", "of_sources"]
@@ -22,12 +23,14 @@ KERNEL: Final = "kernel"
 """The model that knows latencies, dirty limits and free page reporting."""
 
 SMALL_BYTES: Final = 64 << 10
-"""A read of more is mostly transfer, even where a request waits."""
+"""A read or an fsync of more is mostly transfer, even where a request waits."""
 
 _READS: Final = ("read", "fread", "mmap_read")
 
-FEW_READS: Final = 10
-"""So few small reads say nothing of a pattern."""
+_FSYNCS: Final = ("fsync", "fdatasync")
+
+FEW: Final = 10
+"""So few small reads or fsyncs say nothing of a pattern."""
 
 _MOST_LINES: Final = 4
 
@@ -96,6 +99,7 @@ def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]
             yield f"The nets of {result.model} leave out: {', '.join(result.left_out)}."
         if result.model == KERNEL:
             yield from _few(_instant_reads(hosts, result))
+            yield from _few(_instant_fsyncs(hosts, result))
             yield from _few(_taken_back(hosts, result))
 
 
@@ -148,12 +152,13 @@ def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
     """Name the disks without any latency from which many small pieces were read here and there."""
     counts: dict[tuple[str, str], int] = {}
     for (host, path), count in _small_random_reads(result).items():
-        place = _disk_of(hosts, host, path)
-        if place is not None:
+        mount = _mount_of(hosts, host, path)
+        if mount is not None:
+            place = mount[0], hosts[mount[0]]["mount"][mount[1]]["disk"]
             counts[place] = counts.get(place, 0) + count
     for (host, disk), count in counts.items():
         described = hosts[host]["disk"][disk]
-        if count < FEW_READS or described["latency"] != "0 ns" or "seek" in described:
+        if count < FEW or described["latency"] != "0 ns" or "seek" in described:
             continue
         many = f"{count:,} small" if result.has_all_operations else "Small"
         yield (
@@ -169,7 +174,7 @@ def _small_random_reads(result: Result) -> dict[tuple[str, str], int]:
     kinds, kind = numbered(table["operation"])
     reads = np.isin(kind, [number for number, name in enumerate(kinds) if name in _READS])
     rows = np.flatnonzero(reads & (table["bytes"] <= SMALL_BYTES) & (table["from_device_bytes"] > 0))
-    if len(rows) < FEW_READS:
+    if len(rows) < FEW:
         return {}
     names = [table[name] for name in ("process", "host", "path")]
     who, first = combined(*(numbered(column)[1][rows] for column in names))
@@ -185,6 +190,52 @@ def _small_random_reads(result: Result) -> dict[tuple[str, str], int]:
         place = (table["host"][row], table["path"][row])
         counts[place] = counts.get(place, 0) + int(jumps_of[number])
     return counts
+
+
+def _instant_fsyncs(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+    """Name the mounts whose small fsyncs waited neither for a flush of the disk nor for a journal."""
+    counts: dict[tuple[str, str], int] = {}
+    for (host, path), count in _short_fsyncs(hosts, result).items():
+        place = _mount_of(hosts, host, path)
+        if place is not None:
+            counts[place] = counts.get(place, 0) + count
+    for (host, path), count in counts.items():
+        if count < FEW:
+            continue
+        disk = hosts[host]["mount"][path]["disk"]
+        many = f"{count:,} small" if result.has_all_operations else "Small"
+        table = _table(hosts, host)
+        yield (
+            f"{many} fsyncs on disk {disk} waited for nothing but their bytes: it has no flush, and {path} "
+            f'has no journal. Set {table}.disk.{disk}.flush or {table}.mount."{path}".journal.'
+        )
+
+
+def _short_fsyncs(hosts: Mapping[str, _Host], result: Result) -> dict[tuple[str, str], int]:
+    """Count, by host and path, fsyncs without a flush and a journal that took no longer than small writes."""
+    table = result.operations
+    kinds, kind = numbered(table["operation"])
+    fsyncs = np.isin(kind, [number for number, name in enumerate(kinds) if name in _FSYNCS])
+    rows = np.flatnonzero(fsyncs & (table["duration_s"] > 0))
+    if len(rows) < FEW:
+        return {}
+    which, first = combined(*(numbered(table[name])[1][rows] for name in ("host", "path")))
+    places = [(table["host"][row], table["path"][row]) for row in rows[first].tolist()]
+    most_s = np.array([_time_without_flush(hosts, *place) for place in places])
+    counts = np.bincount(which[table["duration_s"][rows] <= most_s[which]], minlength=len(places))
+    return {place: int(count) for place, count in zip(places, counts, strict=True) if count}
+
+
+def _time_without_flush(hosts: Mapping[str, _Host], host: str, path: str) -> float:
+    """Give the time of a small write to the disk of a file; 0 if an fsync waits for more."""
+    place = _mount_of(hosts, host, path)
+    if place is None:
+        return 0.0
+    mount = hosts[place[0]]["mount"][place[1]]
+    disk = hosts[place[0]]["disk"][mount["disk"]]
+    rate = parse_quantity(disk["write"])
+    has_wait = "flush" in disk or "journal" in mount or "commit" in mount
+    return 0.0 if has_wait or rate is None else SMALL_BYTES / rate.value
 
 
 def _taken_back(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
@@ -217,14 +268,13 @@ def _few(lines: Iterator[str]) -> Iterator[str]:
         yield f"… and {more:,} more such {'note' if more == 1 else 'notes'}."
 
 
-def _disk_of(hosts: Mapping[str, _Host], host: str, path: str) -> tuple[str, str] | None:
-    """Find the host and the disk that keep a file; None where a path has no mount."""
+def _mount_of(hosts: Mapping[str, _Host], host: str, path: str) -> tuple[str, str] | None:
+    """Find the host and the mount of a disk that keep a file; None where no single disk has it."""
     mounts = hosts[host].get("mount", {})
     covering = [each for each in mounts if path == each or path.startswith(each.rstrip("/") + "/")]
     if not covering:
         return None
-    mount = mounts[max(covering, key=len)]
-    if "disk" in mount:
-        return host, mount["disk"]
-    server, _, export = mount["nfs"].partition(":")
-    return server, hosts[server]["mount"][export]["disk"]
+    nearest = max(covering, key=len)
+    if "nfs" in mounts[nearest]:
+        host, _, nearest = mounts[nearest]["nfs"].partition(":")
+    return (host, nearest) if "disk" in hosts[host]["mount"][nearest] else None

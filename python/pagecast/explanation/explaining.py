@@ -28,7 +28,7 @@ def explain(
     result : Result or SavedResult
         Of a simulation, of a real run, or read again by `pagecast.explanation.saved.read_saved`.
     process, operation : str, optional
-        Whose, and of which kind.
+        Whose, and of which kind; ``*`` in a process stands for anything.
     number : int, optional
         Which of these, from 1; the slowest one if not given.
     at_s : float, optional

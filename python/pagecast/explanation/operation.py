@@ -10,6 +10,7 @@ from pagecast.arguments import named, shown
 from pagecast.errors import ArgumentError
 from pagecast.explanation.levels import DiskLoad, Levels, disk_loads, levels_at, named_spans
 from pagecast.kinds import NO_IO
+from pagecast.measures.language import matching
 
 if TYPE_CHECKING:
     from pagecast.explanation.levels import Tables
@@ -144,7 +145,7 @@ def find_row(result: "Tables", process: str | None, kind: str | None, number: in
         )
     rows = _rows(result, process, kind)
     table = result.operations
-    if process is None and len({table["process"][row] for row in rows.tolist()}) > 1:
+    if len({table["process"][row] for row in rows.tolist()}) > 1:
         raise ArgumentError(f"#{number}: of which process? Name it")
     if number > len(rows):
         raise ArgumentError(f"#{number}: there are {len(rows):,} such operations")
@@ -157,7 +158,8 @@ def _rows(result: "Tables", process: str | None, kind: str | None) -> "np.ndarra
     processes, kinds = table["process"], table["operation"]
     rows = range(len(table))
     if process is not None:
-        rows = [row for row in rows if processes[row] == process]  # type: ignore[assignment]
+        those = matching(process, processes)
+        rows = [row for row in rows if processes[row] in those]  # type: ignore[assignment]
         if not rows:
             raise _unknown("process", process, set(processes))
     found = [row for row in rows if (kinds[row] == kind if kind else kinds[row] not in NO_IO)]

@@ -82,7 +82,7 @@ def words_of_instant(of: "InstantExplained") -> Iterator[str]:
         whom = [f"{whose} ({100 * each_s / total_s:.0f} %)" for whose, each_s in of.served.items()]
         yield f"Operations around it waited behind {named(whom, _MOST_NAMED)}."
     elif of.disks:
-        yield "No operation around it waited behind another process's requests."
+        yield "No operation around it waited for long behind another process's requests."
     if of.throttled:
         rate = _rate(of.levels[0]) if len(of.levels) == 1 else ""
         yield f"Throttled: {named(of.throttled, _MOST_NAMED)}.{rate}"

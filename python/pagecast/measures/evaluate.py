@@ -4,14 +4,13 @@ Percentiles of operations with several rows in `Result.latency` are those of the
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pagecast.arguments import named
 from pagecast.errors import MeasureError
 from pagecast.kinds import NO_IO
-from pagecast.measures.language import Measure, Operations
+from pagecast.measures.language import Measure, Operations, matching
 
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
@@ -185,11 +184,7 @@ def _of(what: str, wanted: Operations) -> str:
 def _matching(measure: Measure, what: str, pattern: str, names: Iterable[str]) -> set[str]:
     """Give the names that match a pattern; there must be one."""
     known = dict.fromkeys(names)
-    if "*" in pattern:
-        form = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-        found = {name for name in known if form.fullmatch(name)}
-    else:
-        found = {pattern} & known.keys()
+    found = matching(pattern, known)
     if not found:
         raise _unknown(measure, what, pattern, known)
     return found

@@ -15,7 +15,7 @@ Operations are named by process, kind and, where it matters, path; ``*`` stands 
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -23,7 +23,7 @@ from typing import Final
 from pagecast.arguments import check_text, shown
 from pagecast.errors import MeasureError
 
-__all__ = ["STATISTICS", "Measure", "Operations", "measure_list", "parse_measure"]
+__all__ = ["STATISTICS", "Measure", "Operations", "matching", "measure_list", "parse_measure"]
 
 STATISTICS: Final = {"mean": "s", "min": "s", "max": "s", "sum": "s", "count": "", "bytes": "bytes"} | {
     "rate": "bytes_per_s"
@@ -90,6 +90,14 @@ class Measure:
     def more_is_better(self) -> bool:
         """Whether a higher value is the better one, as of a rate."""
         return self.function in ("rate", "bytes", "count")
+
+
+def matching(pattern: str, names: Iterable[str]) -> set[str]:
+    """Give the names that match a pattern, in which ``*`` stands for anything."""
+    if "*" not in pattern:
+        return {pattern} & {*names}
+    form = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    return {name for name in names if form.fullmatch(name)}
 
 
 def parse_measure(text: str) -> Measure:

@@ -15,6 +15,7 @@ from pagecast.plot.axes import (
     time_axis,
 )
 from pagecast.plot.bands import draw_level_bands
+from pagecast.plot.levels import levels_to_draw
 from pagecast.plot.limits import LIMIT_LINE, LIMIT_NAMES, limits_in_reach
 from pagecast.plot.saving import draw_names_as_they_are
 from pagecast.plot.style import LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, PART_COLOURS
@@ -45,6 +46,8 @@ _Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 
 def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = None) -> "Axes":
     """Draw used, anonymous, cached and dirty memory over time, as far as the model knows them.
+
+    A level that is 0 throughout has no line, nor has used memory that is all cached.
 
     With ``uncertain=N`` bands are the 90 % ranges of dirty and cached memory.
 
@@ -82,7 +85,7 @@ def timeline(result: "Result", ax: "Axes | None" = None, *, host: str | None = N
     def draw(values: _Bytes, **style: Any) -> None:
         ax.plot(time_s, _held(values, time_s) / scale, drawstyle=drawstyle, **style)
 
-    for level, values in levels.items():
+    for level, values in levels_to_draw(levels).items():
         draw(values, color=LEVEL_COLOURS[level], label=level, **_LINES[level])
     band_s = draw_level_bands(ax, result, host, scale=scale)
     whose = " of the host" if len(result.cgroups) else ""  # memory cgroups have limits of their own

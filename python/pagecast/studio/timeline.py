@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.plot.levels import levels_to_draw
 from pagecast.plot.limits import LIMIT_NAMES, limits_in_reach
 from pagecast.plot.style import BLUE, LEVEL_COLOURS, LIMIT_COLOURS, LIMIT_LINES, ORANGE, SKY
 from pagecast.repeated import generic_name
@@ -50,7 +51,8 @@ def timeline(result: "Result", host: str | None) -> dict[str, Any]:
     dict
         `hosts`, `host`, `end_s`, `is_stepped`, `time_s`, and `memory` and `lists`: series with `name`,
         `colour`, `width`, `dash` and `values` in bytes. `at_end` are the bytes of lists that a model tells at
-        the end alone, by name. `missing` are the levels that the model has not.
+        the end alone, by name. `missing` are the levels that the model has not; those that are 0 throughout
+        are left out.
     """
     table = result.timeline
     hosts: list[str] = [*dict.fromkeys(table["host"])]
@@ -80,7 +82,7 @@ def timeline(result: "Result", host: str | None) -> dict[str, Any]:
         "is_stepped": not result.changes_evenly,
         "time_s": np.round(time_s[rows], 6).tolist() if len(time_s) else [],
         "memory": [
-            *(series(*_LEVELS[name], values) for name, values in levels.items()),
+            *(series(*_LEVELS[name], values) for name, values in levels_to_draw(levels).items()),
             *(
                 series(LIMIT_NAMES[name], LIMIT_COLOURS[name], 1.2, _dashes(LIMIT_LINES[name]), values)
                 for name, values in limits.items()

@@ -43,12 +43,38 @@ def check_cluster(on: str) -> None:
     ------
     ArgumentError
         It is neither.
+    ClusterError
+        It needs certificates, and Dask's configuration names none that can be read.
     MissingPackageError
         distributed is not installed.
     """
     if on != "dask" and _ADDRESS.fullmatch(on) is None:
         raise ArgumentError(f"`{shown(on)}` is no place for a sweep; write local, dask, or tcp://HOST:PORT")
     require("distributed", "dask", "a sweep on a cluster")
+    if on.startswith("tls://"):
+        _check_certificates(on)
+
+
+def _check_certificates(on: str) -> None:
+    """Check that Dask's configuration has the certificates that a client takes from it."""
+    import dask.config
+    from distributed import Security
+
+    if dask.config.get("distributed.client.security-loader", None) is not None:
+        return  # a function of the user's gives them
+    try:
+        context = Security().get_connection_args("client")["ssl_context"]
+    except OSError as error:
+        raise ClusterError(
+            f"{shown(on)}: the certificates that Dask's configuration names cannot be read "
+            f"({error.strerror}); check distributed.comm.tls there"
+        ) from None
+    if context is None:
+        raise ClusterError(
+            f"{shown(on)}: TLS needs certificates; name them in Dask's configuration as "
+            "distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and "
+            "distributed.comm.tls.client.key"
+        )
 
 
 def run_on_dask(
@@ -91,7 +117,7 @@ def run_on_dask(
                 client = stack.enter_context(Client(stack.enter_context(cluster)))
             else:
                 client = stack.enter_context(Client(on, timeout=_PATIENCE))
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, TypeError, ValueError, RuntimeError) as error:
             said = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ClusterError(f"{shown(on)}: the cluster cannot be reached ({said})") from None
         yield from _outcomes(client, task, todo)

@@ -95,7 +95,10 @@ def sweep(
     source = read_source(scenario, overrides=texts("set", set))
     plan = make_plan(source, vary=vary, measure=measure, sample=sample, model=model, seed=seed)
     where = None if out is None else check_path("out", out)
-    return do_plan(plan, workers=workers, on=on, out=where, force=force, progress=check_progress(progress))
+    found = do_plan(plan, workers=workers, on=on, out=where, force=force, progress=check_progress(progress))
+    if not found.is_whole:
+        raise KeyboardInterrupt
+    return found
 
 
 def do_plan(
@@ -107,7 +110,7 @@ def do_plan(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Sweep:
-    """Do a sweep that is planned; arguments as for `sweep`."""
+    """Do a sweep that is planned; arguments as for `sweep`. If it is interrupted, it has the rows so far."""
     run = _runner(check_text("on", on), workers)
     dataset = None
     points = range(len(plan.design.points))
@@ -133,6 +136,8 @@ def do_plan(
             if dataset is not None:
                 dataset.add(row)
             told.one_more()
+    except KeyboardInterrupt:
+        pass  # the rows that are missing tell
     finally:
         outcomes.close()
     done = Sweep(plan, [rows[index] for index in sorted(rows)])

@@ -8,6 +8,7 @@ from pagecast.errors import ArgumentError, OutputError
 from pagecast.explanation.drawing import draw
 from pagecast.explanation.operation import slowest_rows
 from pagecast.explanation.saved import read_saved
+from tests.unit.explanation.conftest import SCENARIO
 
 
 @pytest.fixture
@@ -61,6 +62,25 @@ def test_an_instant_has_operations_levels_and_disks(beside):
     assert found.disks[0].write_bytes_per_s == pytest.approx(400e6, rel=0.1)
     assert next(iter(found.served)) == "backup's /data/copy"
     assert "Dirty memory then: " in found.text
+
+
+def test_waits_of_a_long_operation_count_by_the_part_in_the_window():
+    """The backup's fsync waited behind the database, but not while that sleeps."""
+    backup = '{ write = "/data/copy", size = "2 GB", call = "1 MiB" }'
+    text = SCENARIO.replace(backup, f'{backup}, {{ fsync = "/data/copy" }}')
+    result = pc.simulate(pc.Scenario.from_toml(text))
+    found = pc.explain(result, at_s=5.09)
+    assert [(each.process, each.operation) for each in found.doing] == [("backup", "fsync"), ("db", "sleep")]
+    assert "backup" in result.waits["process"]
+    assert found.served == {}
+    assert "No operation around it waited for long behind another process's requests." in found.text
+
+
+def test_waits_in_the_window_are_no_longer_than_its_operations(beside):
+    slow = pc.explain(beside, process="db", operation="fsync")
+    found = pc.explain(beside, at_s=(slow.start_s + slow.end_s) / 2)
+    disk = found.disks[0]
+    assert 0 < sum(found.served.values()) <= 2 * (disk.end_s - disk.begin_s)
 
 
 def test_a_saved_result_is_explained_alike(beside, saved):

@@ -40,6 +40,7 @@ def test_the_series_are_those_of_simulate(session, path):
         assert max(series[name]) == table[f"{column}_bytes"].max()
         assert series[name][-1] == table[f"{column}_bytes"][-1]
     assert {"background threshold", "dirty limit"} <= {*series}
+    assert "anonymous" not in series, "there is none"
     assert [each["name"] for each in drawn["lists"]] == ["active list", "inactive list"]
     assert max(drawn["lists"][1]["values"]) == table["inactive_bytes"].max()
     assert len(drawn["time_s"]) <= MOST_POINTS + 1

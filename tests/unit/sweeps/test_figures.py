@@ -6,6 +6,7 @@ import pytest
 from pagecast.errors import ArgumentError
 from pagecast.result import Columns
 from pagecast.sweeps.figures import heatmap, lines, pareto, tornado
+from pagecast.sweeps.figures.common import tick_labels
 from pagecast.sweeps.figures.effects import effects
 from pagecast.sweeps.figures.pareto import front_of
 from pagecast.sweeps.table import KeyColumn, MeasureColumn, SweepTable
@@ -133,3 +134,33 @@ def test_points_that_all_failed_are_said(draw, grid):
         KEYS, MEASURES, Columns({**{n: grid.columns[n] for n in grid.columns}, **nothing}), "kernel"
     )
     assert "no point has" in draw(table).texts[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "labels"),
+    [
+        ([0.11, 0.1105, 0.111], "s", ["110.0 ms", "110.5 ms", "111.0 ms"]),
+        ([0.11, 0.1125, 0.115], "s", ["110.0 ms", "112.5 ms", "115.0 ms"]),
+        ([0, 0.5, 1, 1.5], "s", ["0 s", "500 ms", "1 s", "1.5 s"]),
+        ([1000, 1000.5], "s", ["1,000.0 s", "1,000.5 s"]),
+        ([4.2e9, 4.2004e9], "bytes", ["4.2000 GB", "4.2004 GB"]),
+        ([451.2e6, 451.4e6], "bytes_per_s", ["451.2 MB/s", "451.4 MB/s"]),
+        ([0.9712, 0.9714], "share", ["97.12 %", "97.14 %"]),
+        ([12345.25, 12345.5], "", ["12,345.25", "12,345.50"]),
+        ([0.001, 0.01, 0.1, 1], "s", ["1 ms", "10 ms", "100 ms", "1 s"]),
+        ([5], "", ["5"]),
+    ],
+)
+def test_ticks_have_the_digits_that_they_need(values, unit, labels):
+    assert tick_labels(values, unit) == labels
+
+
+@pytest.mark.parametrize("draw", [tornado, pareto, lines, heatmap])
+def test_no_label_of_a_narrow_range_is_there_twice(draw, grid):
+    grid.columns["time_s"][:] = 0.110 + grid.columns["time_s"] / 20e3
+    ax = draw(grid)
+    ax.figure.draw_without_rendering()
+    for each in ax.figure.axes:
+        for axis in (each.xaxis, each.yaxis):
+            texts = [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
+            assert len(set(texts)) == len(texts)

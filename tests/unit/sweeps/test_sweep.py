@@ -105,6 +105,15 @@ def test_a_measure_of_nothing_ends_the_sweep_at_once(path):
     assert seen == ["0 of 8 points"]
 
 
+def test_an_interruption_is_raised(path):
+    def interrupt(fraction, what):
+        if fraction > 0.3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pc.sweep(path, vary=VARY, workers=1, progress=interrupt)
+
+
 def test_progress_tells_points(path):
     seen = []
     pc.sweep(path, vary=VARY, workers=1, progress=lambda fraction, what: seen.append((fraction, what)))

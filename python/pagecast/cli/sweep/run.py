@@ -11,7 +11,6 @@ from pagecast.cli import options
 from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
-    from pagecast.sweeps.plan import SweepPlan
     from pagecast.sweeps.result import Sweep
 
 __all__ = ["command"]
@@ -113,7 +112,8 @@ def command(
     """Simulate SCENARIO with many values of its keys.
 
     SCENARIO is as for `pagecast simulate`. A table [sweep] in it has vary, measure, sample and model; options
-    of the command stand for those of the table. A point that fails is a row with its message.
+    of the command stand for those of the table. A point that fails is a row with its message. Ctrl-C prints
+    the rows so far.
 
     \b
     Examples:
@@ -124,7 +124,9 @@ def command(
       pagecast sweep scenario.toml --out results      goes on where it was stopped
       pagecast sweep scenario.toml --on tcp://head:8786 --out results
     """
+    from pagecast.cli.progress import Progress
     from pagecast.sweeps.plan import make_plan
+    from pagecast.sweeps.running import do_plan
     from pagecast.sweeps.source import read_source
 
     if as_json and as_csv:
@@ -136,21 +138,17 @@ def command(
         check_picture(picture)
     source = read_source(scenario, overrides=overrides, machine=machine, reading=reading)
     plan = make_plan(source, vary=vary, measure=measures, sample=sample, model=model, seed=seed)
-    found = _done(plan, on=on, workers=workers, out=out, force=force)
+    with Progress() as progress:
+        found = do_plan(plan, on=on, workers=workers, out=out, force=force, progress=progress.part)
     if found.failed:
         count, points = found.failed, len(found.rows)
         first = next(row[-1] for row in found.rows if row[-1])
         click.echo(f"Note: {count:,} of {points:,} points failed; the first one: {first}", err=True)
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
-    elif as_csv:
-        from pagecast.cli.sweep.table import print_csv
-
-        print_csv(plan.columns, found.rows)
-    else:
-        from pagecast.cli.sweep.table import print_sweep
-
-        print_sweep(found, every=every)
+    if found.rows:
+        _print(found, as_json=as_json, as_csv=as_csv, every=every)
+    if not found.is_whole:
+        _say_what_is_there(found, out)
+        raise KeyboardInterrupt
     if out is not None:
         click.echo(f"Results are in {shown(out)}", err=True)
     if picture is not None:
@@ -188,31 +186,27 @@ def _by_key(varied: tuple[str, ...]) -> dict[str, object]:
     return found
 
 
-def _done(plan: "SweepPlan", *, on: str, workers: int | None, out: Path | None, force: bool) -> "Sweep":
-    from pagecast.cli.progress import Progress
-    from pagecast.sweeps.running import do_plan
+def _print(found: "Sweep", *, as_json: bool, as_csv: bool, every: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
+    elif as_csv:
+        from pagecast.cli.sweep.table import print_csv
 
-    told = [""]
-    try:
-        with Progress() as progress:
+        print_csv(found.plan.columns, found.rows)
+    else:
+        from pagecast.cli.sweep.table import print_sweep
 
-            def tell(fraction: float, what: str) -> None:
-                told[0] = what
-                progress.part(fraction, what)
-
-            return do_plan(plan, on=on, workers=workers, out=out, force=force, progress=tell)
-    except KeyboardInterrupt:
-        if out is not None and told[0]:
-            _say_what_is_kept(plan, out)
-        raise
+        print_sweep(found, every=every)
 
 
-def _say_what_is_kept(plan: "SweepPlan", out: Path) -> None:
-    from pagecast.sweeps.dataset import Dataset
+def _say_what_is_there(found: "Sweep", out: Path | None) -> None:
+    """Tell how many points are there; with `out`, how many of them are kept."""
+    there, points = len(found.rows), len(found.plan.design.points)
+    if out is None:
+        said = f"{there:,} of {points:,} points are done; --out keeps them"
+    else:
+        from pagecast.sweeps.dataset import Dataset
 
-    points = len(plan.design.points)
-    kept = points - len(Dataset(out, plan).missing)
-    click.echo(
-        f"\nStopped: {kept:,} of {points:,} points are in {shown(out)}; the same command goes on there",
-        err=True,
-    )
+        kept = points - len(Dataset(out, found.plan).missing)
+        said = f"{kept:,} of {points:,} points are in {shown(out)}; the same command goes on there"
+    click.echo(f"\nStopped: {said}", err=True)

@@ -1,16 +1,20 @@
 """Shared by all figures of a sweep: chosen columns, ticks with units, levels of a key."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pagecast.durations import scale_of_time
 from pagecast.errors import ArgumentError
+from pagecast.plot.axes import size_scale
 from pagecast.quantities import shown_quantity
 from pagecast.sweeps.table import KeyColumn, MeasureColumn, SweepTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 __all__ = [
     "chosen_measure",
@@ -22,6 +26,8 @@ __all__ = [
     "numeric_key",
     "numeric_keys",
     "tick",
+    "tick_labels",
+    "with_units",
 ]
 
 _WIDE = 20.0
@@ -30,6 +36,11 @@ _WIDE = 20.0
 _MOST_TICKS = 9
 
 _ROOM = 0.04
+
+_ROUNDED = 0.05
+"""A label of a tick is right to this part of the way to the next tick."""
+
+_MOST_DECIMALS = 12
 
 
 def chosen_measure(table: SweepTable, name: str | None, place: int = 0) -> MeasureColumn:
@@ -93,6 +104,50 @@ def tick(value: Any, unit: str) -> str:
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number}{blank}{name}"
 
 
+def tick_labels(values: Sequence[float], unit: str) -> list[str]:
+    """Give the labels of the ticks of a scale; of ticks close together with the decimals that they need."""
+    least = min(np.diff(np.unique(values)), default=np.inf) * _ROUNDED
+    if all(abs(float(f"{value:.3g}") - value) <= least for value in values):
+        return [tick(float(value), unit) for value in values]
+    scale, name = _scale_of(max(values), unit)
+    numbers = np.asarray(values, dtype=float) / scale
+    decimals = next(
+        (
+            each
+            for each in range(_MOST_DECIMALS)
+            if (abs(numbers.round(each) - numbers) <= least / scale).all()
+        ),
+        _MOST_DECIMALS,
+    )
+    return [f"{number:,.{decimals}f} {name}".rstrip() for number in numbers]
+
+
+def _scale_of(largest: float, unit: str) -> tuple[float, str]:
+    """Give the unit that values up to this one are written in, and its size in the base unit."""
+    match unit:
+        case "s":
+            return scale_of_time(largest)
+        case "bytes":
+            return size_scale(largest)
+        case "bytes_per_s":
+            scale, name = size_scale(largest)
+            return scale, f"{name}/s"
+        case "share":
+            return 0.01, "%"
+    return 1.0, ""
+
+
+def with_units(axis: "Axis", unit: str) -> None:
+    """Label the ticks of an axis with a unit; those below 0 have no label."""
+    from matplotlib.ticker import FuncFormatter
+
+    def label(value: float, _: object) -> str:
+        at = [each for each in axis.get_majorticklocs() if each >= 0]
+        return tick_labels([*at, value], unit)[-1] if value >= 0 else ""
+
+    axis.set_major_formatter(FuncFormatter(label))
+
+
 def is_wide(values: NDArray[Any]) -> bool:
     """Tell whether values are better seen on a logarithmic scale."""
     there = values[np.isfinite(values)]
@@ -128,7 +183,7 @@ def measure_axis(
 def _scale(
     ax: "Axes", which: Literal["x", "y"], unit: str, *, is_log: bool, at: list[Any] | None = None
 ) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
     axis = ax.xaxis if which == "x" else ax.yaxis
     if is_log:
@@ -140,4 +195,4 @@ def _scale(
     if at is not None:
         axis.set_major_locator(FixedLocator(at))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(float(value), unit) if value >= 0 else ""))
+    with_units(axis, unit)

@@ -15,6 +15,7 @@ from pagecast.sweeps.figures.common import (
     median_by,
     numeric_keys,
     tick,
+    with_units,
 )
 from pagecast.sweeps.table import KeyColumn, SweepTable
 
@@ -79,7 +80,7 @@ def heatmap(
     if is_wide(values):
         bar.ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.ax.yaxis.set_major_formatter(lambda level, _: tick(float(level), measure.unit))
+    with_units(bar.ax.yaxis, measure.unit)
     bar.outline.set_visible(False)
     hidden = [each.key for each in table.keys if each not in (across, up)]
     if hidden and not table.is_sample:
