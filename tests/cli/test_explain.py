@@ -29,6 +29,13 @@ def test_explain_an_instant(beside, matches):
     matches(beside("explain", "results", "--at", "2.5s"))
 
 
+def test_an_instant_of_a_scenario_has_what_a_power_cut_would_lose(beside):
+    told = beside("explain", "beside.toml", "--at", "2.5s").stdout.splitlines()
+    assert sum(line.startswith("On ssd a power cut then would lose ") for line in told) == 1
+    told = beside("explain", "beside.toml", "--at", "2.5s", "--model", "wrench").stdout
+    assert "power cut" not in told
+
+
 def test_help_of_explain(beside, matches):
     matches(beside("explain", "--help"))
 

@@ -14,6 +14,7 @@ from pagecast.cache.changes import Eviction, Lock, Warming, drop, evict, lock, w
 from pagecast.cache.cold import Run, Trial, cold
 from pagecast.cache.files import Files, Problem, Status, find, status
 from pagecast.cache.proactive import proactive_reclaim
+from pagecast.cache.sync_time import SyncTime, sync_time
 
 __all__ = [
     "Eviction",
@@ -22,6 +23,7 @@ __all__ = [
     "Problem",
     "Run",
     "Status",
+    "SyncTime",
     "Trial",
     "Warming",
     "cold",
@@ -31,5 +33,6 @@ __all__ = [
     "lock",
     "proactive_reclaim",
     "status",
+    "sync_time",
     "warm",
 ]

@@ -62,7 +62,8 @@ def command(
 
     RESULT is a directory that --out has made, SCENARIO is simulated. Without PROCESS the slowest operation of
     each kind of each process is listed; OPERATION#N is the N-th of this kind, from 1, OPERATION the slowest.
-    In PROCESS * stands for anything.
+    In PROCESS * stands for anything. --at also tells what a power cut would lose: of SCENARIO under kernel,
+    of a RESULT of simulate --at-risk.
 
     \b
     Examples:
@@ -81,7 +82,7 @@ def command(
 
         check_picture(picture)
     kind, number = _numbered(operation)
-    result = _tables(source, machine, model, overrides, reading, seed)
+    result = _tables(source, machine, model, overrides, reading, seed, at_risk=at_s is not None)
     if process is None and at_s is None:
         _list(result, source, picture, as_json=as_json)
         return
@@ -100,6 +101,8 @@ def _tables(
     overrides: tuple[str, ...],
     reading: Reading,
     seed: int,
+    *,
+    at_risk: bool,
 ) -> "Tables":
     if source.is_dir():
         from pagecast.explanation.saved import read_saved
@@ -115,7 +118,8 @@ def _tables(
     loaded = options.load_scenario(source, overrides, machine, reading)
     named = loaded.models
     chosen = model or ("kernel" if "kernel" in named else named[0])
-    return run(loaded, (chosen,), seed=seed, residency=None, record="auto")[0]
+    at_risk = at_risk and chosen == "kernel"
+    return run(loaded, (chosen,), seed=seed, residency=None, record="auto", at_risk=at_risk)[0]
 
 
 def _list(result: "Tables", source: Path, picture: Path | None, *, as_json: bool) -> None:

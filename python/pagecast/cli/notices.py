@@ -1,23 +1,22 @@
 """Names the keys that a forecast or a run ignores, and the assumptions of a forecast."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from pagecast import procfs
 from pagecast._core import Machine
 from pagecast.api import Scenario
+from pagecast.cli import dead_keys
+from pagecast.cli.dead_keys import Host, covering_mount, host_tables, table_name
 from pagecast.distinct import combined, numbered
 from pagecast.quantities import parse_quantity
 from pagecast.result import Result
 
 __all__ = ["implied_lines", "of_forecasts", "of_machine", "of_overrides", "of_sources"]
-
-_Host: TypeAlias = Mapping[str, Any]
 
 KERNEL: Final = "kernel"
 """The model that knows latencies, dirty limits and free page reporting."""
@@ -51,7 +50,7 @@ def of_sources(scenario: Scenario) -> Iterator[str]:
 
 
 def of_machine(scenario: Scenario) -> Iterator[str]:
-    """Name the keys of the machine that change nothing in any model.
+    """Name the keys of the machine that change nothing.
 
     Parameters
     ----------
@@ -61,22 +60,7 @@ def of_machine(scenario: Scenario) -> Iterator[str]:
     ------
     str
     """
-    yield from _few(_dead_keys(_hosts(scenario.machine)))
-
-
-def _dead_keys(hosts: Mapping[str, _Host]) -> Iterator[str]:
-    for name, host in hosts.items():
-        table = _table(hosts, name)
-        mounts = host.get("mount", {})
-        for path, mount in mounts.items():
-            disk = host.get("disk", {}).get(mount.get("disk"), {})
-            has_rules = mount.get("type") in ("btrfs", "tmpfs") or "journal" in mount
-            if "type" in mount and not has_rules and not disk.get("wbt_lat_usec"):
-                yield (
-                    f'{table}.mount."{path}".type = "{mount["type"]}" matters only to copy_file_range, to '
-                    "RWF_DONTCACHE, and with write-back throttling to `kernel`: its disk has no "
-                    "wbt_lat_usec, and file systems without `journal` do not differ otherwise."
-                )
+    yield from _few(dead_keys.of_scenario(scenario, host_tables(scenario)))
 
 
 def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]:
@@ -92,12 +76,13 @@ def of_forecasts(scenario: Scenario, results: Sequence[Result]) -> Iterator[str]
     str
     """
     yield from of_sources(scenario)
-    hosts = _hosts(scenario.machine)
-    yield from _few(_dead_keys(hosts))
+    hosts = host_tables(scenario)
+    yield from _few(dead_keys.of_scenario(scenario, hosts))
     for result in results:
         if result.left_out:
             yield f"The nets of {result.model} leave out: {', '.join(result.left_out)}."
         if result.model == KERNEL:
+            yield from _few(dead_keys.of_result(scenario, hosts, result))
             yield from _few(_instant_reads(hosts, result))
             yield from _few(_instant_fsyncs(hosts, result))
             yield from _few(_taken_back(hosts, result))
@@ -148,7 +133,7 @@ def implied_lines(machine: Machine) -> Iterator[str]:
         yield f"disk {disk}{f' of {host}' if several else ''}: {key} = {value} by its kind ({source})"
 
 
-def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+def _instant_reads(hosts: Mapping[str, Host], result: Result) -> Iterator[str]:
     """Name the disks without any latency from which many small pieces were read here and there."""
     counts: dict[tuple[str, str], int] = {}
     for (host, path), count in _small_random_reads(result).items():
@@ -163,7 +148,7 @@ def _instant_reads(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
         many = f"{count:,} small" if result.has_all_operations else "Small"
         yield (
             f"{many} reads here and there on disk {disk} waited for nothing but their bytes: "
-            f"it has no latency. Set {_table(hosts, host)}.disk.{disk}.latency, or its kind (nvme, "
+            f"it has no latency. Set {table_name(hosts, host)}.disk.{disk}.latency, or its kind (nvme, "
             "sata-ssd, hdd), which gives one."
         )
 
@@ -192,7 +177,7 @@ def _small_random_reads(result: Result) -> dict[tuple[str, str], int]:
     return counts
 
 
-def _instant_fsyncs(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+def _instant_fsyncs(hosts: Mapping[str, Host], result: Result) -> Iterator[str]:
     """Name the mounts whose small fsyncs waited neither for a flush of the disk nor for a journal."""
     counts: dict[tuple[str, str], int] = {}
     for (host, path), count in _short_fsyncs(hosts, result).items():
@@ -204,14 +189,14 @@ def _instant_fsyncs(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]
             continue
         disk = hosts[host]["mount"][path]["disk"]
         many = f"{count:,} small" if result.has_all_operations else "Small"
-        table = _table(hosts, host)
+        table = table_name(hosts, host)
         yield (
             f"{many} fsyncs on disk {disk} waited for nothing but their bytes: it has no flush, and {path} "
             f'has no journal. Set {table}.disk.{disk}.flush or {table}.mount."{path}".journal.'
         )
 
 
-def _short_fsyncs(hosts: Mapping[str, _Host], result: Result) -> dict[tuple[str, str], int]:
+def _short_fsyncs(hosts: Mapping[str, Host], result: Result) -> dict[tuple[str, str], int]:
     """Count, by host and path, fsyncs without a flush and a journal that took no longer than small writes."""
     table = result.operations
     kinds, kind = numbered(table["operation"])
@@ -226,7 +211,7 @@ def _short_fsyncs(hosts: Mapping[str, _Host], result: Result) -> dict[tuple[str,
     return {place: int(count) for place, count in zip(places, counts, strict=True) if count}
 
 
-def _time_without_flush(hosts: Mapping[str, _Host], host: str, path: str) -> float:
+def _time_without_flush(hosts: Mapping[str, Host], host: str, path: str) -> float:
     """Give the time of a small write to the disk of a file; 0 if an fsync waits for more."""
     place = _mount_of(hosts, host, path)
     if place is None:
@@ -238,7 +223,7 @@ def _time_without_flush(hosts: Mapping[str, _Host], host: str, path: str) -> flo
     return 0.0 if has_wait or rate is None else SMALL_BYTES / rate.value
 
 
-def _taken_back(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
+def _taken_back(hosts: Mapping[str, Host], result: Result) -> Iterator[str]:
     """Say with how much of the free memory a forecast began where the host takes it back."""
     if "backed" in result.options:
         return
@@ -251,16 +236,6 @@ def _taken_back(hosts: Mapping[str, _Host], result: Result) -> Iterator[str]:
             )
 
 
-def _hosts(machine: Machine) -> dict[str, _Host]:
-    """Give the tables of all hosts."""
-    described = tomllib.loads(machine.to_toml())
-    return described.get("host") or {machine.hosts[0]: described["machine"]}
-
-
-def _table(hosts: Mapping[str, _Host], host: str) -> str:
-    return "machine" if [*hosts] == ["machine"] else f"host.{host}"
-
-
 def _few(lines: Iterator[str]) -> Iterator[str]:
     """Give the first lines, and how many more there are: a scenario may have thousands of hosts."""
     yield from islice(lines, _MOST_LINES)
@@ -268,13 +243,12 @@ def _few(lines: Iterator[str]) -> Iterator[str]:
         yield f"… and {more:,} more such {'note' if more == 1 else 'notes'}."
 
 
-def _mount_of(hosts: Mapping[str, _Host], host: str, path: str) -> tuple[str, str] | None:
+def _mount_of(hosts: Mapping[str, Host], host: str, path: str) -> tuple[str, str] | None:
     """Find the host and the mount of a disk that keep a file; None where no single disk has it."""
-    mounts = hosts[host].get("mount", {})
-    covering = [each for each in mounts if path == each or path.startswith(each.rstrip("/") + "/")]
-    if not covering:
+    mounted = covering_mount(hosts[host], path)
+    if mounted is None:
         return None
-    nearest = max(covering, key=len)
-    if "nfs" in mounts[nearest]:
-        host, _, nearest = mounts[nearest]["nfs"].partition(":")
-    return (host, nearest) if "disk" in hosts[host]["mount"][nearest] else None
+    nfs = hosts[host]["mount"][mounted].get("nfs")
+    if nfs is not None:
+        host, _, mounted = nfs.partition(":")
+    return (host, mounted) if "disk" in hosts[host]["mount"][mounted] else None

@@ -63,7 +63,10 @@ class Group(click.Group):
 
 
 def lazy_group(package: str, commands: Sequence[str]) -> type[Group]:
-    """Make a group whose commands are `command` of modules of a package, imported when asked for."""
+    """Make a group whose commands are `command` of modules of a package, imported when asked for.
+
+    The module of `sync-time` is `sync_time`.
+    """
 
     class LazyGroup(Group):
         def list_commands(self, ctx: click.Context) -> list[str]:
@@ -72,7 +75,8 @@ def lazy_group(package: str, commands: Sequence[str]) -> type[Group]:
         def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
             if name not in commands:
                 return None
-            found: click.Command = importlib.import_module(f"{package}.{name}").command
+            module = importlib.import_module(f"{package}.{name.replace('-', '_')}")
+            found: click.Command = module.command
             return found
 
     return LazyGroup

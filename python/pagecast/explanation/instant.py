@@ -7,7 +7,15 @@ import numpy as np
 
 from pagecast.durations import seconds
 from pagecast.errors import ArgumentError
-from pagecast.explanation.levels import DiskLoad, Levels, disk_loads, levels_at, named_spans
+from pagecast.explanation.levels import (
+    AtRisk,
+    DiskLoad,
+    Levels,
+    at_risk_at,
+    disk_loads,
+    levels_at,
+    named_spans,
+)
 
 if TYPE_CHECKING:
     from pagecast.explanation.levels import Tables
@@ -59,6 +67,8 @@ class InstantExplained:
         Processes that were throttled.
     is_complete : bool
         Whether each operation has a row.
+    at_risk : tuple of AtRisk
+        What a power cut would lose, for each disk; empty where the result has no `Result.at_risk`.
     """
 
     at_s: float
@@ -68,6 +78,7 @@ class InstantExplained:
     served: dict[str, float]
     throttled: tuple[str, ...]
     is_complete: bool
+    at_risk: tuple[AtRisk, ...] = ()
 
     @property
     def text(self) -> str:
@@ -130,6 +141,7 @@ def explain_instant(result: "Tables", at_s: float) -> InstantExplained:
         _served(result, begin_s, end_s),
         tuple(sorted(who for (who,) in throttled)),
         result.has_all_operations,
+        tuple(at_risk_at(result, at_s)),
     )
 
 

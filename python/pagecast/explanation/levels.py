@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Tables: TypeAlias = Result | SavedResult
 
-__all__ = ["DiskLoad", "Levels", "disk_loads", "levels_at", "named_spans"]
+__all__ = ["AtRisk", "DiskLoad", "Levels", "at_risk_at", "disk_loads", "levels_at", "named_spans"]
 
 _NAMES = ("dirty", "writeback", "background_threshold", "setpoint", "dirty_limit")
 
@@ -65,6 +65,20 @@ class DiskLoad:
     background_since_s: float | None = None
 
 
+@dataclass(frozen=True)
+class AtRisk:
+    """What a power cut would lose of a disk at an instant: columns of `Result.at_risk`."""
+
+    host: str
+    device: str
+    at_risk_bytes: int
+    memory_bytes: int
+    disk_cache_bytes: int
+    uncommitted_bytes: int
+    files: int
+    names: int
+
+
 def levels_at(result: "Tables", host: str, at_s: float) -> Levels:
     """Give the levels of a host at an instant.
 
@@ -92,6 +106,28 @@ def levels_at(result: "Tables", host: str, at_s: float) -> Levels:
         rate = float(_value(time_s, table["task_rate_bytes_per_s"][rows], at_s, evenly=False))
         found["task_rate_bytes_per_s"] = None if math.isnan(rate) else rate
     return Levels(host, **found)
+
+
+def at_risk_at(result: "Tables", at_s: float) -> list[AtRisk]:
+    """Give what a power cut would lose of each disk at an instant; nothing where the result does not know.
+
+    Parameters
+    ----------
+    result : Result or SavedResult
+    at_s : float
+
+    Returns
+    -------
+    list of AtRisk
+    """
+    table = result.at_risk
+    names = [each.name for each in fields(AtRisk)[2:]]
+    found: dict[tuple[str, str], AtRisk] = {}
+    for row, disk in enumerate(zip(table["host"], table["device"], strict=True)):
+        is_past = table["time_s"][row] <= at_s
+        if is_past or disk not in found:
+            found[disk] = AtRisk(*disk, *(int(table[name][row]) if is_past else 0 for name in names))
+    return list(found.values())
 
 
 def disk_loads(result: "Tables", begin_s: float, end_s: float, host: str | None = None) -> list[DiskLoad]:

@@ -34,8 +34,11 @@ _TEXTS: Final = frozenset(
 _REAL: Final = ("_s", "utilisation", "mean_depth")
 """Ends of the names of columns that are no whole numbers; the others are bytes and counts."""
 
-_EMPTY: Final = {"waits": ("process", "index", "part", "behind_process", "behind_path", "waited_s")}
-"""Columns of a table that another model or a real run does not have."""
+_EMPTY: Final = {
+    "waits": ("process", "index", "part", "behind_process", "behind_path", "waited_s"),
+    "at_risk": ("time_s", "host", "device"),
+}
+"""Columns of tables that another model or a real run does not have, or that were not asked for."""
 
 
 class SavedResult:
@@ -88,6 +91,11 @@ class SavedResult:
     def waits(self) -> Columns:
         """As `Result.waits`."""
         return self._table("waits")
+
+    @cached_property
+    def at_risk(self) -> Columns:
+        """As `Result.at_risk`."""
+        return self._table("at_risk")
 
     @cached_property
     def timeline(self) -> Columns:

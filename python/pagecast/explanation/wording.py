@@ -10,7 +10,7 @@ from pagecast.quantities import shown_quantity
 
 if TYPE_CHECKING:
     from pagecast.explanation.instant import InstantExplained
-    from pagecast.explanation.levels import DiskLoad, Levels
+    from pagecast.explanation.levels import AtRisk, DiskLoad, Levels
     from pagecast.explanation.operation import OperationExplained, Wait
 
 __all__ = ["SMALL", "behind", "words_of_instant", "words_of_operation"]
@@ -86,6 +86,8 @@ def words_of_instant(of: "InstantExplained") -> Iterator[str]:
     if of.throttled:
         rate = _rate(of.levels[0]) if len(of.levels) == 1 else ""
         yield f"Throttled: {named(of.throttled, _MOST_NAMED)}.{rate}"
+    for disk_risk in of.at_risk:
+        yield _of_risk(disk_risk, with_host=len(of.levels) > 1)
 
 
 def behind(wait: "Wait") -> str:
@@ -123,6 +125,27 @@ def _of_disk(disk: "DiskLoad") -> str:
     if disk.background_since_s is not None:
         text += f"; its flusher writes in the background since {disk.background_since_s:.2f} s"
     return f"{text}."
+
+
+def _of_risk(of: "AtRisk", *, with_host: bool) -> str:
+    disk = f"{of.device} of {of.host}" if with_host else of.device
+    places = [
+        f"{format_bytes(size)} {where}"
+        for size, where in (
+            (of.memory_bytes, "in memory"),
+            (of.disk_cache_bytes, "in the cache of the disk"),
+            (of.uncommitted_bytes, "in blocks of no committed transaction"),
+        )
+        if size
+    ]
+    lost = [f"{format_bytes(of.at_risk_bytes)} of {_counted(of.files, 'file')}"] if places else []
+    lost += [_counted(of.names, "change") + " of names"] if of.names else []
+    text = f"On {disk} a power cut then would lose {' and '.join(lost) or 'nothing'}"
+    return f"{text}: {', '.join(places)}." if places else f"{text}."
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def _rate(levels: "Levels") -> str:

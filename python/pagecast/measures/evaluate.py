@@ -20,6 +20,9 @@ __all__ = ["evaluate"]
 _MOST_NAMES = 12
 """A message lists so many."""
 
+_AT_THE_END: Final = -1
+"""The index of rows of `files` that are of no operation."""
+
 
 def evaluate(measures: Sequence[Measure], result: "Result") -> list[int | float | None]:
     """Compute measures.
@@ -119,6 +122,17 @@ def _peak(measure: Measure, result: "Result") -> int:
     return int(level.max(initial=0))
 
 
+def _cached(measure: Measure, result: "Result") -> int:
+    """Give the bytes in memory after the last operation, of all files that match."""
+    files = result.files
+    rows = [row for row, index in enumerate(files["index"].tolist()) if index == _AT_THE_END]
+    if measure.host is not None:
+        of_host = _matching(measure, "host", measure.host, (files["host"][row] for row in rows))
+        rows = [row for row in rows if files["host"][row] in of_host]
+    of_path = _matching(measure, "file", measure.subject, (files["path"][row] for row in rows))
+    return int(sum(files["cached_bytes"][row] for row in rows if files["path"][row] in of_path))
+
+
 def _at_risk(measure: Measure, result: "Result") -> int:
     """Give the highest sum over all disks; a row of a disk holds from its time on."""
     import numpy as np
@@ -153,6 +167,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Measure, "Result"], int | float | None]]] 
     "makespan": _makespan,
     "share": _share,
     "peak": _peak,
+    "cached": _cached,
     "at_risk": _at_risk,
 }
 

@@ -7,6 +7,7 @@
     rate(backup write /data/*)    the same by the time from the first start to the last end
     makespan, makespan(backup)    when the last process ends; from the first start to the last end of one
     peak(dirty), peak(cached h1)  the highest level of a column of `timeline`, of any host or of one
+    cached(/data/table)           how much of a file is in memory at the end, of all hosts or of one
     share(throttled, db write)    share of a part in the durations
     at_risk                       the most that a power cut would lose
 
@@ -30,7 +31,7 @@ STATISTICS: Final = {"mean": "s", "min": "s", "max": "s", "sum": "s", "count": "
 }
 """Functions of operations beside percentiles, and their units."""
 
-_FUNCTIONS: Final = ("p50", "p90", "p99", *STATISTICS, "makespan", "peak", "share", "at_risk")
+_FUNCTIONS: Final = ("p50", "p90", "p99", *STATISTICS, "makespan", "peak", "cached", "share", "at_risk")
 _FORM = re.compile(
     r"\s*(?:(?P<alias>[A-Za-z]\w*)\s*=\s*)?(?P<function>\w[\w.]*)\s*(?:\((?P<inside>.*)\))?\s*"
 )
@@ -61,14 +62,14 @@ class Measure:
     name : str
         The name of its column; it ends in the unit.
     function : str
-        ``percentile``, one of `STATISTICS`, ``makespan``, ``peak``, ``share`` or ``at_risk``.
+        ``percentile``, one of `STATISTICS`, ``makespan``, ``peak``, ``cached``, ``share`` or ``at_risk``.
     unit : str
         ``s``, ``bytes``, ``bytes_per_s``, ``share``, or ``""`` for a count.
     percent : float or None
         Of a percentile.
     operations : Operations or None
     subject : str
-        Level of `timeline` or part of a duration, without its unit.
+        Level of `timeline` or part of a duration, without its unit; or the path of a file.
     host : str or None
     """
 
@@ -89,7 +90,7 @@ class Measure:
     @property
     def more_is_better(self) -> bool:
         """Whether a higher value is the better one, as of a rate."""
-        return self.function in ("rate", "bytes", "count")
+        return self.function in ("rate", "bytes", "count", "cached")
 
 
 def matching(pattern: str, names: Iterable[str]) -> set[str]:
@@ -224,6 +225,14 @@ def _peak(parts: _Parts) -> Measure:
     return Measure(parts.text, parts.name("bytes"), "peak", "bytes", subject=level, host=host)
 
 
+def _cached(parts: _Parts) -> Measure:
+    words = parts.words(parts.inside)
+    if len(words) not in (1, 2):
+        raise parts.wrong("PATH [HOST]", "cached(/data/table)")
+    path, host = words[0], words[1] if len(words) > 1 else None
+    return Measure(parts.text, parts.name("bytes"), "cached", "bytes", subject=path, host=host)
+
+
 def _share(parts: _Parts) -> Measure:
     part, comma, of = (parts.inside or "").partition(",")
     part = part.strip().replace(" ", "_").removesuffix("_s")
@@ -244,6 +253,7 @@ _READERS: Final[dict[str, Callable[[_Parts], Measure]]] = {
     **dict.fromkeys(STATISTICS, _statistic),
     "makespan": _makespan,
     "peak": _peak,
+    "cached": _cached,
     "share": _share,
     "at_risk": _at_risk,
 }

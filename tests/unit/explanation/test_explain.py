@@ -83,6 +83,22 @@ def test_waits_in_the_window_are_no_longer_than_its_operations(beside):
     assert 0 < sum(found.served.values()) <= 2 * (disk.end_s - disk.begin_s)
 
 
+def test_an_instant_has_what_a_power_cut_would_lose_if_the_result_knows_it(beside, tmp_path):
+    assert pc.explain(beside, at_s=2.5).at_risk == ()
+    result = pc.simulate(pc.Scenario.from_toml(SCENARIO), at_risk=True)
+    [before] = pc.explain(result, at_s=0.0).at_risk
+    assert (before.device, before.at_risk_bytes) == ("ssd", 0)
+    assert "On ssd a power cut then would lose nothing." in pc.explain(result, at_s=0.0).text
+    found = pc.explain(result, at_s=2.5)
+    [lost] = found.at_risk
+    assert lost.at_risk_bytes == lost.memory_bytes + lost.disk_cache_bytes + lost.uncommitted_bytes
+    assert lost.memory_bytes == pytest.approx(found.levels[0].dirty_bytes, rel=0.05)
+    assert lost.files >= 1
+    assert "On ssd a power cut then would lose " in found.text
+    result.save(tmp_path / "out")
+    assert pc.explain(read_saved(tmp_path / "out"), at_s=2.5).at_risk == found.at_risk
+
+
 def test_a_saved_result_is_explained_alike(beside, saved):
     assert pc.explain(saved, process="db", operation="fsync") == pc.explain(
         beside, process="db", operation="fsync"

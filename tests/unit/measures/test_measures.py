@@ -79,6 +79,29 @@ def test_peaks_and_shares(value, backup_result):
     assert value("share(device write, db1 fsync)") == pytest.approx(shares["device_write_s"] / shares.sum())
 
 
+def test_what_is_cached_is_that_at_the_end(value, backup_result):
+    files = backup_result.files
+    cached = dict(zip(files["path"], files["cached_bytes"].tolist(), strict=True))
+    assert value("cached(/data/copy)") == cached["/data/copy"] > 3e9
+    assert value("cached(/data/wal* machine)") == cached["/data/wal1"] + cached["/data/wal2"] == 40e6
+    assert parse_measure("cached(/data/copy)").more_is_better
+
+
+def test_rows_of_operations_do_not_count_as_cached():
+    class AfterOperations:
+        files = pc.Columns(
+            {
+                "host": ["c", "s", "c", "s"],
+                "path": ["/d/f"] * 4,
+                "index": np.array([0, 0, -1, -1]),
+                "cached_bytes": np.array([1, 2, 4, 8]),
+            }
+        )
+
+    measures = [parse_measure(text) for text in ("cached(/d/f)", "cached(/d/f s)")]
+    assert evaluate(measures, AfterOperations()) == [12, 8]
+
+
 def test_what_is_at_risk_is_the_highest_sum_of_all_disks(value, backup_result):
     assert value("at_risk") == backup_result.at_risk["at_risk_bytes"].max()
     assert parse_measure("at_risk").needs_at_risk
@@ -108,6 +131,7 @@ def test_two_disks_at_risk_are_added_at_each_moment():
         ("bytes(backup write)", "bytes_backup_write_bytes", "bytes"),
         ("share(device write, db fsync)", "share_device_write_db_fsync", "share"),
         ("peak( dirty )", "peak_dirty_bytes", "bytes"),
+        ("cached(/data/table)", "cached_data_table_bytes", "bytes"),
         ("makespan", "makespan_s", "s"),
         ("at_risk", "at_risk_bytes", "bytes"),
         ("latency = p99(db fsync)", "latency_s", "s"),
@@ -127,6 +151,8 @@ def test_names_end_in_the_unit(text, name, unit):
         ("p99(db1 fsync /x)", "there is no path of `db1` called `/x`; there are /data/wal1"),
         ("peak(durty)", "there is no level called `durty`; there are active, anonymous"),
         ("peak(dirty h9)", "there is no host called `h9`; there are machine"),
+        ("cached(/data/copi)", "there is no file called `/data/copi`; there are /data/copy, /data/wal1"),
+        ("cached(/data/copy h9)", "there is no host called `h9`; there are machine"),
         ("share(waiting, db1 fsync)", "there is no part called `waiting`; there are compute, cpu_copy"),
     ],
 )
@@ -150,6 +176,7 @@ def test_what_is_not_in_the_result_is_listed(text, what, value):
         ("xyz(db fsync)", "there is no `xyz`; there are p50, p90, p99, mean"),
         ("makespan()", "needs one PROCESS, or no brackets"),
         ("peak", "needs LEVEL [HOST]"),
+        ("cached()", "needs PATH [HOST]"),
         ("share(db fsync)", "needs PART, PROCESS OPERATION [PATH]"),
         ("at_risk(db)", "needs nothing between brackets"),
     ],

@@ -6,7 +6,7 @@ from pagecast.cli import options
 
 __all__ = ["command"]
 
-COMMANDS = ("status", "evict", "warm", "lock", "cold", "drop")
+COMMANDS = ("status", "evict", "warm", "lock", "cold", "drop", "sync-time")
 """In the order of the help; each is a module below with a click command `command`."""
 
 
@@ -25,4 +25,5 @@ def command() -> None:
       pagecast cache status data                      cached, dirty, evicted pages
       pagecast cache evict data                       cold, without root, and verified
       pagecast cache cold data -- ./program data      how much came from the disk, how much from memory
+      pagecast cache sync-time --machine m.toml       how long sync takes now, without doing it
     """
