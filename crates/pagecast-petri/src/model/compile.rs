@@ -166,7 +166,7 @@ impl Compiler<'_> {
             Error::Net { place: place.clone(), message }
         })?;
         let of = &self.program.colsets[colset];
-        let initial = self
+        let (initial, slots) = self
             .initial(&drawn.initial, colset)
             .map_err(|error| error.at(place.inscription("initial marking"), &drawn.initial))?;
         if !of.timed && is_stamped(&initial) {
@@ -179,6 +179,7 @@ impl Compiler<'_> {
             colset,
             is_timed: of.timed,
             initial,
+            slots,
             indexed: Vec::new(),
             is_early: false,
             consumers: Vec::new(),
@@ -186,9 +187,10 @@ impl Compiler<'_> {
         })
     }
 
-    fn initial(&self, text: &str, colset: usize) -> std::result::Result<Output, MlError> {
+    /// An initial marking, with the slots that it needs.
+    fn initial(&self, text: &str, colset: usize) -> std::result::Result<(Output, usize), MlError> {
         if text.trim().is_empty() {
-            return Ok(Output::Empty);
+            return Ok((Output::Empty, 0));
         }
         let expr = expression(text)?;
         let of = &self.program.colsets[colset].of;
@@ -196,7 +198,9 @@ impl Compiler<'_> {
         checker.check_multiset(&expr, of)?;
         checker.finish()?;
         let lists = matches!(of, Type::Con(name, _) if &**name == "list");
-        output(&mut Lowering::new(self.program), self.program, &expr, lists)
+        let mut lowering = Lowering::new(self.program);
+        let initial = output(&mut lowering, self.program, &expr, lists)?;
+        Ok((initial, lowering.slots()))
     }
 
     fn transition(&mut self, of: &FlatTransition, places: &mut [Place]) -> Result<Transition> {

@@ -43,6 +43,8 @@ pub struct Place {
     pub is_timed: bool,
     /// Initial marking.
     pub initial: Output,
+    /// How many slots the frame of its initial marking has.
+    pub slots: usize,
     /// Fields of tokens by which an input arc looks for them.
     pub indexed: Vec<u32>,
     /// True if a transition takes tokens before they are ready: its tokens do not wait elsewhere.

@@ -110,7 +110,7 @@ impl Simulator {
         let model = simulator.model.clone();
         for (place, of) in model.places.iter().enumerate() {
             let mut given = Vec::new();
-            simulator.state.enter(0);
+            simulator.state.enter(of.slots);
             let mut machine = Machine { program: &model.program, state: &mut simulator.state };
             let found = machine.given(&of.initial, When::NOW, &mut |tokens| given.push(tokens));
             let added = found

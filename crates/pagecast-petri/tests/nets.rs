@@ -1,0 +1,74 @@
+//! Small files of CPN Tools: what their places hold at the beginning and after a run.
+
+use std::sync::Arc;
+
+use pagecast_petri::cpn::Document;
+use pagecast_petri::error::Result;
+use pagecast_petri::model::{Model, compile};
+use pagecast_petri::simulator::{Limits, Simulator};
+use pagecast_petri::space::Space;
+use pagecast_petri::stack::on_large_stack;
+
+fn place(id: &str, colset: &str, initial: &str) -> String {
+    format!(
+        "<place id=\"{id}\"><text>{id}</text><type><text>{colset}</text></type><initmark><text>{initial}</text></initmark></place>"
+    )
+}
+
+fn transition(id: &str, guard: &str, code: &str) -> String {
+    format!(
+        "<trans id=\"{id}\"><text>{id}</text><cond><text>{guard}</text></cond><code><text>{code}</text></code></trans>"
+    )
+}
+
+fn arc(from: &str, to: &str, inscription: &str) -> String {
+    let (orientation, place, transition) =
+        if from.starts_with('t') { ("TtoP", to, from) } else { ("PtoT", from, to) };
+    format!(
+        "<arc id=\"{from}{to}\" orientation=\"{orientation}\"><transend idref=\"{transition}\"/><placeend idref=\"{place}\"/><annot><text>{inscription}</text></annot></arc>"
+    )
+}
+
+/// A file of one page.
+fn file(declared: &str, page: &[String]) -> String {
+    let page = page.concat();
+    format!(
+        "<workspaceElements><cpnet><globbox><ml id=\"d\">{declared}</ml></globbox><page id=\"p\"><pageattr name=\"P\"/>{page}</page></cpnet></workspaceElements>"
+    )
+}
+
+fn model(file: &str) -> Result<Arc<Model>> {
+    Ok(Arc::new(compile(&Document::read("net.cpn", file.as_bytes())?.net)?))
+}
+
+fn shown(simulator: &Simulator, place: &str) -> String {
+    let model = simulator.model();
+    let place = model.place(place).expect("the place is there");
+    model.program.multiset_shown_in(model.places[place].colset, &simulator.marking(place))
+}
+
+/// The marking of a place after so many occurrences, at most.
+fn try_marking(file: &str, place: &str, steps: u64) -> Result<String> {
+    on_large_stack(|| {
+        let mut simulator = Simulator::new(model(file)?, 1)?;
+        simulator.run(&Limits { steps: Some(steps), ..Limits::default() }, |_| false, |_, _| {}, false)?;
+        Ok(shown(&simulator, place))
+    })
+}
+
+fn marking(file: &str, place: &str, steps: u64) -> String {
+    try_marking(file, place, steps).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn an_initial_marking_may_have_names_of_its_own() {
+    let of = |initial: &str| {
+        let page = [place("a", "INT", initial), transition("t", "", ""), arc("a", "t", "n")];
+        let file = file("colset INT = int; var n : INT;", &page);
+        Space::explore(model(&file).unwrap(), 10, || false).unwrap();
+        marking(&file, "a", 0)
+    };
+    assert_eq!(of("1`(case [1, 2] of [] =&gt; 0 | x :: _ =&gt; x)"), "1`1");
+    assert_eq!(of("let val x = 3 val y = 4 in x`y end"), "3`4");
+    assert_eq!(of("1`((hd []) handle e =&gt; 5)"), "1`5");
+}
