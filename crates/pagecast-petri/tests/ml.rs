@@ -174,3 +174,17 @@ fn a_function_that_never_ends_is_stopped() {
     let found = pagecast_petri::stack::on_large_stack(|| try_value("fun f x = f (x + 1) + 1", "f 0"));
     assert!(found.unwrap_err().contains("does it ever end?"));
 }
+
+#[test]
+fn a_value_may_hold_references() {
+    assert_eq!(try_value("val g = ref 3;", "(g := !g + 1; inc g; !g)").unwrap(), "5");
+    assert_eq!(
+        try_value("val (a, b) = (ref 1, ref 2); val n = (inc b; !b);", "(!a, !b, n)").unwrap(),
+        "(1,3,3)"
+    );
+    let declared = "val next = let val n = ref 0 in fn () => (inc n; !n) end;";
+    assert_eq!(try_value(declared, "(next (); next ())").unwrap(), "2");
+    let declared = "colset INT = int;
+        colset FIRST = subset INT by (let val most = ref 4 in fn x => x <= !most end);";
+    assert_eq!(try_value(declared, "map FIRST.legal [4, 5]").unwrap(), "[true,false]");
+}

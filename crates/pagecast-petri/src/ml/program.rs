@@ -198,7 +198,7 @@ impl Program {
                 let of = checker.infer(expr)?;
                 checker.finish()?;
                 let of = checker.vars.generalised(&of).of;
-                let value = self.evaluate(expr)?;
+                let value = self.settle(expr)?;
                 self.cells.push(value);
                 let cell = Value::Ref(self.cells.len() as u32 - 1);
                 self.set(name, Scheme::mono(Type::Con("ref".into(), vec![of])), Meaning::Value(cell));
@@ -258,7 +258,7 @@ impl Program {
         let mut checker = Checker::new(self);
         let names = checker.declare(declaration)?;
         checker.finish()?;
-        let value = self.evaluate(expr)?;
+        let value = self.settle(expr)?;
         let mut lowering = Lowering::new(self);
         let matching = lowering.pattern(pattern)?;
         let (slots, bound) = (lowering.slots(), lowering.bound());
@@ -275,22 +275,34 @@ impl Program {
         Ok(())
     }
 
-    /// The value of an expression whose types are checked.
-    fn evaluate(&self, expr: &Expr) -> Result<Value, MlError> {
+    /// The value of an expression whose types are checked, and the contents of references after it.
+    fn evaluate(&self, expr: &Expr) -> Result<(Value, Vec<Value>), MlError> {
         let mut lowering = Lowering::new(self);
         let code = lowering.expression(expr)?;
         let mut state = State::new(self, 0);
         state.enter(lowering.slots());
         let value = Machine { program: self, state: &mut state }.eval(&code, 0);
-        value.map_err(|fault| at_fault(expr.at, &fault))
+        let value = value.map_err(|fault| at_fault(expr.at, &fault))?;
+        Ok((value, state.cells))
     }
 
-    /// Checks an expression, and gives its value.
+    /// The value of a declaration whose types are checked; its references belong to the program.
+    fn settle(&mut self, expr: &Expr) -> Result<Value, MlError> {
+        let (value, cells) = self.evaluate(expr)?;
+        self.cells = cells;
+        Ok(value)
+    }
+
+    /// Checks an expression whose value holds no reference, and gives its value.
     pub fn value_of(&self, expr: &Expr, wanted: &Type) -> Result<Value, MlError> {
+        self.checked(expr, wanted)?;
+        Ok(self.evaluate(expr)?.0)
+    }
+
+    fn checked(&self, expr: &Expr, wanted: &Type) -> Result<(), MlError> {
         let mut checker = Checker::new(self);
         checker.check(expr, wanted)?;
-        checker.finish()?;
-        self.evaluate(expr)
+        checker.finish()
     }
 
     /// True if a function value is true of a value: the condition of a subset.
@@ -446,7 +458,8 @@ impl Program {
             ColsetKind::SubsetBy(of, at, condition) => {
                 let number = self.part(of, *at)?;
                 let of = self.colsets[number].of.clone();
-                let condition = self.value_of(condition, &Type::function(of.clone(), Type::bool()))?;
+                self.checked(condition, &Type::function(of.clone(), Type::bool()))?;
+                let condition = self.settle(condition)?;
                 (Kind::SubsetBy(number, condition), of)
             }
             ColsetKind::SubsetWith(of, at, elements) => {
