@@ -188,3 +188,19 @@ fn a_value_may_hold_references() {
         colset FIRST = subset INT by (let val most = ref 4 in fn x => x <= !most end);";
     assert_eq!(try_value(declared, "map FIRST.legal [4, 5]").unwrap(), "[true,false]");
 }
+
+#[test]
+fn a_computed_value_of_any_type_fits_each_use() {
+    assert_eq!(
+        try_value("val none = 1`[];", "(none ++ 1`[1], none ++ 1`[\"a\"])").unwrap(),
+        "(1`[]++1`[1],1`[]++1`[\"a\"])"
+    );
+}
+
+#[test]
+fn the_type_of_a_reference_is_known() {
+    let error = "14: the type of `g` is not known, only 'a list ref; write it, as in `([]: C)`";
+    assert_eq!(try_value("globref g =   [];", "!g").unwrap_err(), error);
+    assert_eq!(try_value("val     g   = ref [];", "!g").unwrap_err(), error);
+    assert_eq!(try_value("colset INT = int; colset L = list INT; globref g = [] : L;", "!g").unwrap(), "[]");
+}

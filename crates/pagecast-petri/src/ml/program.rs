@@ -195,13 +195,17 @@ impl Program {
             }
             Declaration::Globref(name, expr) => {
                 let mut checker = Checker::new(self);
+                checker.vars.level = 1;
                 let of = checker.infer(expr)?;
                 checker.finish()?;
+                checker.vars.level = 0;
                 let of = checker.vars.generalised(&of).of;
+                let scheme = Scheme::mono(Type::Con("ref".into(), vec![of]));
+                let scheme = declared_type(&checker, name, expr.at, &scheme)?;
                 let value = self.settle(expr)?;
                 self.cells.push(value);
                 let cell = Value::Ref(self.cells.len() as u32 - 1);
-                self.set(name, Scheme::mono(Type::Con("ref".into(), vec![of])), Meaning::Value(cell));
+                self.set(name, scheme, Meaning::Value(cell));
                 Ok(())
             }
             Declaration::Exception(name, argument, _) => {
@@ -256,8 +260,15 @@ impl Program {
         expr: &Expr,
     ) -> Result<(), MlError> {
         let mut checker = Checker::new(self);
+        checker.vars.level = 1;
         let names = checker.declare(declaration)?;
         checker.finish()?;
+        checker.vars.level = 0;
+        let names = names.into_iter().map(|(name, scheme)| {
+            let scheme = declared_type(&checker, &name, expr.at, &scheme)?;
+            Ok((name, scheme))
+        });
+        let names = names.collect::<Result<Vec<_>, _>>()?;
         let value = self.settle(expr)?;
         let mut lowering = Lowering::new(self);
         let matching = lowering.pattern(pattern)?;
@@ -560,6 +571,19 @@ pub fn variable(pattern: &Pattern) -> Option<&str> {
         PatternKind::Typed(of, _) => variable(of),
         _ => None,
     }
+}
+
+/// The type of a declared value, with its variables free. Those of a function or a reference that is computed have to be known.
+fn declared_type(checker: &Checker<'_>, name: &str, at: usize, scheme: &Scheme) -> Result<Scheme, MlError> {
+    let free = checker.vars.quantified(&scheme.of);
+    if free.vars.len() == scheme.vars.len() || free.of.is_data() {
+        return Ok(free);
+    }
+    let shown = checker.vars.shown(&free.of);
+    Err(MlError::new(
+        at,
+        format!("the type of `{name}` is not known, only {shown}; write it, as in `([]: C)`"),
+    ))
 }
 
 fn at_fault(at: usize, fault: &Fault) -> MlError {
