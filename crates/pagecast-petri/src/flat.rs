@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result, Where};
-use crate::net::{ArcKind, Net};
+use crate::net::{ArcKind, Instance, Net};
 
 /// How deep pages may stand for transitions of other pages.
 const DEEPEST: usize = 100;
@@ -29,6 +29,8 @@ pub struct PageInstance {
     pub page: usize,
     /// Number of the instance of this page, from 1.
     pub instance: usize,
+    /// Identity of the instance in the file; empty if it has none.
+    pub id: String,
     /// The flat place of each place of the page.
     pub places: Vec<usize>,
     /// The flat transition of each transition of the page; none for substitution transitions.
@@ -63,8 +65,8 @@ pub struct FlatTransition {
 pub fn flatten(net: &Net) -> Result<Flat> {
     let mut flattener =
         Flattener { net, flat: Flat::default(), fused: HashMap::new(), instances: HashMap::new() };
-    for &page in &net.primes {
-        flattener.page(page, &HashMap::new(), 0)?;
+    for (at, &page) in net.primes.iter().enumerate() {
+        flattener.page(page, net.instances.get(at), &HashMap::new(), 0)?;
     }
     Ok(flattener.flat)
 }
@@ -83,7 +85,13 @@ impl Flattener<'_> {
         Where::element(&self.net.name, &page.name, format!("place `{}`", page.places[node].name))
     }
 
-    fn page(&mut self, number: usize, sockets: &HashMap<String, usize>, depth: usize) -> Result<()> {
+    fn page(
+        &mut self,
+        number: usize,
+        named: Option<&Instance>,
+        sockets: &HashMap<String, usize>,
+        depth: usize,
+    ) -> Result<()> {
         let net = self.net;
         let page = &net.pages[number];
         let on_page = |element: String| Where::element(&net.name, &page.name, element);
@@ -161,10 +169,13 @@ impl Flattener<'_> {
                     return Err(Error::Net { place, message });
                 }
             }
-            inner.push((sub, sockets));
+            let named = named.and_then(|of| of.inner.iter().find(|of| of.transition == transition.id));
+            inner.push((sub, named, sockets));
         }
-        self.flat.drawn.push(PageInstance { page: number, instance, places, transitions: flat_transitions });
-        inner.into_iter().try_for_each(|(sub, sockets)| self.page(sub, &sockets, depth + 1))
+        let id = named.map_or_else(String::new, |of| of.id.clone());
+        let transitions = flat_transitions;
+        self.flat.drawn.push(PageInstance { page: number, instance, id, places, transitions });
+        inner.into_iter().try_for_each(|(sub, named, sockets)| self.page(sub, named, &sockets, depth + 1))
     }
 
     /// The flat place of each port of a page that stands for a transition.

@@ -11,8 +11,21 @@ pub struct Net {
     pub pages: Vec<Page>,
     /// Numbers of the pages that stand at the top, once for each instance.
     pub primes: Vec<usize>,
+    /// Names of the instances of `primes`, in their order, where the file has them.
+    pub instances: Vec<Instance>,
     /// Monitors.
     pub monitors: Vec<MonitorText>,
+}
+
+/// The name of an instance of a page in the file, with those of the pages inside of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instance {
+    /// Identity in the file.
+    pub id: String,
+    /// Identity of the substitution transition; empty at the top.
+    pub transition: String,
+    /// Instances of the pages that stand for its transitions.
+    pub inner: Vec<Instance>,
 }
 
 /// A declaration as text.

@@ -81,6 +81,7 @@ fn net([input, guard, delay, output]: [&str; 4]) -> Net {
             .to_vec(),
         pages: vec![page],
         primes: vec![0],
+        instances: Vec::new(),
         monitors: Vec::new(),
     }
 }

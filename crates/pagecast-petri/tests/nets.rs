@@ -72,3 +72,46 @@ fn an_initial_marking_may_have_names_of_its_own() {
     assert_eq!(of("let val x = 3 val y = 4 in x`y end"), "3`4");
     assert_eq!(of("1`((hd []) handle e =&gt; 5)"), "1`5");
 }
+
+/// A file with more elements of the net behind its first page.
+fn with(file: &str, more: &str) -> String {
+    file.replace("</cpnet>", &format!("{more}</cpnet>"))
+}
+
+fn substitution(id: &str, page: &str, sockets: &str) -> String {
+    format!("<trans id=\"{id}\"><text>{id}</text><subst subpage=\"{page}\" portsock=\"{sockets}\"/></trans>")
+}
+
+#[test]
+fn a_monitor_watches_the_instance_that_it_names() {
+    let top = [
+        place("a", "INT", "1`1"),
+        place("b", "INT", ""),
+        substitution("t1", "sub", "(q,a)"),
+        substitution("t2", "sub", "(q,b)"),
+    ];
+    let sub = [
+        "<page id=\"sub\"><pageattr name=\"Sub\"/>".to_owned(),
+        place("q", "INT", "").replace("</place>", "<port type=\"In\"/></place>"),
+        place("l", "INT", ""),
+        transition("tu", "", ""),
+        arc("q", "tu", "n"),
+        arc("tu", "l", "n"),
+        "</page>".to_owned(),
+    ];
+    let instances = "<instances><instance id=\"I1\" page=\"p\"><instance id=\"I2\" trans=\"t1\"/><instance id=\"I3\" trans=\"t2\"/></instance></instances>";
+    let last = |instance: &str| {
+        let monitor = format!(
+            "<monitorblock><monitor name=\"M\" type=\"0\"><node idref=\"l\" pageinstanceidref=\"{instance}\"/></monitor></monitorblock>"
+        );
+        let file = file("colset INT = int; var n : INT;", &top);
+        let file = with(&file, &(sub.concat() + instances + &monitor));
+        let mut simulator = Simulator::new(model(&file).unwrap(), 1).unwrap();
+        simulator.watch().unwrap();
+        simulator.run(&Limits::default(), |_| false, |_, _| {}, false).unwrap();
+        simulator.watched().unwrap().expect("they were asked for").seen[0].statistics.last
+    };
+    assert_eq!([last("I2"), last("I3")], [1.0, 0.0]);
+    // An instance that is not there stands for the first one.
+    assert_eq!(last("I9"), 1.0);
+}
