@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result, Where};
+use crate::ml::lexer::lexemes;
 use crate::net::{ArcKind, Instance, Net};
 
 /// How deep pages may stand for transitions of other pages.
@@ -16,6 +17,8 @@ const MOST_NODES: usize = 2_000_000;
 pub struct Flat {
     /// Its places.
     pub places: Vec<FlatNode>,
+    /// The page and the number of the drawn place whose initial marking each place has.
+    pub initials: Vec<(usize, usize)>,
     /// Its transitions.
     pub transitions: Vec<FlatTransition>,
     /// The place that each drawn place is, by page instance: for drawings.
@@ -127,10 +130,12 @@ impl Flattener<'_> {
                 }
                 (None, None) => {
                     self.flat.places.push(at);
+                    self.flat.initials.push((number, node));
                     self.flat.places.len() - 1
                 }
             };
             if let Some(set) = &place.fusion {
+                self.mark(flat, number, node)?;
                 self.fused.insert(set.clone(), flat);
             }
             places.push(flat);
@@ -222,6 +227,24 @@ impl Flattener<'_> {
         }
     }
 
+    /// Gives the place of a fusion set the initial marking of a member; fails where two members have different ones.
+    fn mark(&mut self, known: usize, page: usize, node: usize) -> Result<()> {
+        let drawn = |(page, node): (usize, usize)| &self.net.pages[page].places[node];
+        let (first, second) = (drawn(self.flat.initials[known]), drawn((page, node)));
+        if second.initial.trim().is_empty() || is_same(&first.initial, &second.initial) {
+            return Ok(());
+        }
+        if first.initial.trim().is_empty() {
+            self.flat.initials[known] = (page, node);
+            return Ok(());
+        }
+        let message = format!(
+            "its initial marking differs from that of `{}`, which is the same place; remove one of them",
+            first.name
+        );
+        Err(Error::Net { place: self.place_of(page, node), message })
+    }
+
     /// Fails where two places that are one have different colour sets.
     fn agree(&self, known: usize, page: usize, node: usize) -> Result<()> {
         let at = self.flat.places[known];
@@ -238,4 +261,10 @@ impl Flattener<'_> {
         );
         Err(Error::Net { place: self.place_of(page, node), message })
     }
+}
+
+/// True if two inscriptions differ in blanks and comments at most.
+fn is_same(a: &str, b: &str) -> bool {
+    let words = |text| lexemes(text).map(|all| all.into_iter().map(|(lexeme, _)| lexeme).collect::<Vec<_>>());
+    a == b || words(a).is_ok_and(|a| words(b).is_ok_and(|b| a == b))
 }

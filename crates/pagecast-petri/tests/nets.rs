@@ -115,3 +115,35 @@ fn a_monitor_watches_the_instance_that_it_names() {
     // An instance that is not there stands for the first one.
     assert_eq!(last("I9"), 1.0);
 }
+
+#[test]
+fn the_members_of_a_fusion_set_have_one_initial_marking() {
+    let of = |first: &str, second: &str| {
+        let fused = |id: &str, initial: &str| {
+            place(id, "INT", initial).replace("</place>", "<fusioninfo name=\"F\"/></place>")
+        };
+        let page = [fused("a", first), fused("b", second)];
+        try_marking(&file("colset INT = int;", &page), "a", 0).map_err(|error| error.to_string())
+    };
+    assert_eq!(of("1`1", ""), Ok("1`1".into()));
+    assert_eq!(of("", "1`2"), Ok("1`2".into()));
+    assert_eq!(of("1`1 ++ 1`2", "1`1++1`2"), Ok("1`1++1`2".into()));
+    assert_eq!(
+        of("1`1", "1`2"),
+        Err("net.cpn: page `P`, place `b`: its initial marking differs from that of `a`, which is the same place; remove one of them".into())
+    );
+}
+
+#[test]
+fn a_fusion_set_may_list_its_members_alone() {
+    let page = [
+        place("a", "INT", "1`1"),
+        place("b", "INT", ""),
+        transition("t", "", ""),
+        arc("b", "t", "n"),
+        arc("t", "b", "n + 1"),
+    ];
+    let set = "<fusion name=\"F\"><fusion_elm idref=\"a\"/><fusion_elm idref=\"b\"/></fusion>";
+    let file = with(&file("colset INT = int; var n : INT;", &page), set);
+    assert_eq!(marking(&file, "a", 3), "1`4");
+}

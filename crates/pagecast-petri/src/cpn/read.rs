@@ -25,6 +25,7 @@ pub fn net(file: &str, root: &Element) -> Result<Net> {
     for page in cpnet.all("page") {
         net.pages.push(reader.page(page)?);
     }
+    fuse(&mut net, cpnet);
     if net.pages.is_empty() {
         return Err(reader.wrong(cpnet, "the net has no page"));
     }
@@ -33,6 +34,18 @@ pub fn net(file: &str, root: &Element) -> Result<Net> {
         monitors(block, &mut net.monitors);
     }
     Ok(net)
+}
+
+/// Puts places into the fusion sets that list them; one that names its set has it already.
+fn fuse(net: &mut Net, cpnet: &Element) {
+    for set in cpnet.all("fusion") {
+        let members: Vec<_> = set.all("fusion_elm").filter_map(|of| of.attribute("idref")).collect();
+        for place in net.pages.iter_mut().flat_map(|page| &mut page.places) {
+            if place.fusion.is_none() && members.contains(&place.id.as_str()) {
+                place.fusion = set.attribute("name").map(str::to_owned);
+            }
+        }
+    }
 }
 
 /// The pages at the top: those that `instances` names, or those that stand for no transition.

@@ -45,8 +45,8 @@ pub fn compile(net: &Net) -> Result<Model> {
     let instances: Vec<usize> = (0..net.pages.len()).map(many).collect();
     let mut compiler = Compiler { net, program: &program, impure: &impure, instances: &instances };
     let mut places = Vec::with_capacity(flat.places.len());
-    for at in &flat.places {
-        places.push(compiler.place(at)?);
+    for (at, &initial) in flat.places.iter().zip(&flat.initials) {
+        places.push(compiler.place(at, initial)?);
     }
     let mut transitions = Vec::with_capacity(flat.transitions.len());
     for flat_transition in &flat.transitions {
@@ -152,7 +152,12 @@ impl Compiler<'_> {
         }
     }
 
-    fn place(&self, at: &FlatNode) -> Result<Place> {
+    /// A place, with the initial marking of a place that is drawn.
+    fn place(&self, at: &FlatNode, (page, node): (usize, usize)) -> Result<Place> {
+        let marked = &self.net.pages[page];
+        let initial_text = &marked.places[node].initial;
+        let marked =
+            Where::element(&self.net.name, &marked.name, format!("place `{}`", marked.places[node].name));
         let page = &self.net.pages[at.page];
         let drawn = &page.places[at.node];
         let place = Where::element(&self.net.name, &page.name, format!("place `{}`", drawn.name));
@@ -167,12 +172,12 @@ impl Compiler<'_> {
         })?;
         let of = &self.program.colsets[colset];
         let (initial, slots) = self
-            .initial(&drawn.initial, colset)
-            .map_err(|error| error.at(place.inscription("initial marking"), &drawn.initial))?;
+            .initial(initial_text, colset)
+            .map_err(|error| error.at(marked.inscription("initial marking"), initial_text))?;
         if !of.timed && is_stamped(&initial) {
             let message =
                 format!("the initial marking has time stamps, and the colour set {} is not timed", of.name);
-            return Err(Error::Net { place, message });
+            return Err(Error::Net { place: marked, message });
         }
         Ok(Place {
             name: self.name(at, &drawn.name),
