@@ -68,6 +68,11 @@ pub struct FlatTransition {
 pub fn flatten(net: &Net) -> Result<Flat> {
     let mut flattener =
         Flattener { net, flat: Flat::default(), fused: HashMap::new(), instances: HashMap::new() };
+    if let (true, Some(page)) = (net.primes.is_empty(), net.pages.first()) {
+        let place = Where::element(&net.name, &page.name, "the page".into());
+        let message = "no page is at the top, as each stands for a transition; is a page inside of itself?";
+        return Err(Error::Net { place, message: message.into() });
+    }
     for (at, &page) in net.primes.iter().enumerate() {
         flattener.page(page, net.instances.get(at), &HashMap::new(), 0)?;
     }

@@ -147,3 +147,13 @@ fn a_fusion_set_may_list_its_members_alone() {
     let file = with(&file("colset INT = int; var n : INT;", &page), set);
     assert_eq!(marking(&file, "a", 3), "1`4");
 }
+
+#[test]
+fn a_net_without_a_page_at_the_top_is_refused() {
+    let port = place("a", "INT", "1`1").replace("</place>", "<port type=\"I/O\"/></place>");
+    let file = file("colset INT = int;", &[port, substitution("t", "p", "(a,a)")]);
+    assert_eq!(
+        model(&file).expect_err("the page is inside of itself").to_string(),
+        "net.cpn: page `P`, the page: no page is at the top, as each stands for a transition; is a page inside of itself?"
+    );
+}
