@@ -255,14 +255,14 @@ impl Flattener<'_> {
         let at = self.flat.places[known];
         let first = &self.net.pages[at.page].places[at.node];
         let second = &self.net.pages[page].places[node];
-        if first.colset.trim() == second.colset.trim() {
+        if first.colset_name() == second.colset_name() {
             return Ok(());
         }
         let message = format!(
             "its colour set is {}, and that of `{}`, which is the same place, is {}",
-            second.colset.trim(),
+            second.colset_name(),
             first.name,
-            first.colset.trim()
+            first.colset_name()
         );
         Err(Error::Net { place: self.place_of(page, node), message })
     }

@@ -72,7 +72,7 @@ pub struct Place {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Name of its colour set.
+    /// Name of its colour set as it is written.
     pub colset: String,
     /// Initial marking.
     pub initial: String,
@@ -203,6 +203,16 @@ pub struct MonitorText {
     pub is_disabled: bool,
     /// Options by name, in small letters: `timed`, `logging`.
     pub options: Vec<(String, String)>,
+}
+
+impl Place {
+    /// The name of its colour set: `UNIT` where none is written.
+    pub fn colset_name(&self) -> &str {
+        match self.colset.trim() {
+            "" => "UNIT",
+            name => name,
+        }
+    }
 }
 
 impl MonitorText {

@@ -157,3 +157,21 @@ fn a_net_without_a_page_at_the_top_is_refused() {
         "net.cpn: page `P`, the page: no page is at the top, as each stands for a transition; is a page inside of itself?"
     );
 }
+
+#[test]
+fn a_net_may_have_no_colours() {
+    let page = [
+        place("a", "", "5"),
+        place("b", "UNIT", ""),
+        transition("t", "", ""),
+        arc("a", "t", "2"),
+        arc("t", "b", ""),
+    ];
+    let file = file("", &page);
+    assert_eq!((marking(&file, "a", 9), marking(&file, "b", 9)), ("1`()".into(), "2`()".into()));
+    let file = file.replace("UNIT", "INT");
+    assert_eq!(
+        model(&file).expect_err("an integer has to be written").to_string(),
+        "net.cpn: page `P`, arc from `t` to `b`, arc: it has no inscription"
+    );
+}

@@ -161,10 +161,9 @@ impl Compiler<'_> {
         let page = &self.net.pages[at.page];
         let drawn = &page.places[at.node];
         let place = Where::element(&self.net.name, &page.name, format!("place `{}`", drawn.name));
-        let name = drawn.colset.trim();
+        let name = drawn.colset_name();
         let colset = self.program.colset(name).ok_or_else(|| {
             let message = match nearest(name, self.program.colset_names()) {
-                _ if name.is_empty() => "it has no colour set".to_owned(),
                 Some(near) => format!("there is no colour set `{name}`; did you mean `{near}`?"),
                 None => format!("there is no colour set `{name}`"),
             };
@@ -197,8 +196,8 @@ impl Compiler<'_> {
         if text.trim().is_empty() {
             return Ok((Output::Empty, 0));
         }
-        let expr = expression(text)?;
         let of = &self.program.colsets[colset].of;
+        let expr = counted(expression(text)?, of);
         let mut checker = Checker::new(self.program);
         checker.check_multiset(&expr, of)?;
         checker.finish()?;
@@ -241,10 +240,15 @@ impl Compiler<'_> {
                 ArcKind::Reset => resets.push(at as u32),
                 ArcKind::Input | ArcKind::Output | ArcKind::Both => {
                     let text = &arc.inscription;
-                    let expr = parsed(text, &at_arc, expression)?.ok_or_else(|| Error::Net {
-                        place: at_arc.clone(),
-                        message: "it has no inscription".into(),
-                    })?;
+                    let colour = &self.program.colsets[places[at].colset].of;
+                    let expr = match parsed(text, &at_arc, expression)? {
+                        Some(expr) => counted(expr, colour),
+                        None if *colour == Type::unit() => unit(0),
+                        None => {
+                            let message = "it has no inscription".into();
+                            return Err(Error::Net { place: at_arc, message });
+                        }
+                    };
                     if kind != ArcKind::Output {
                         inscriptions.inputs.push((at as u32, expr.clone(), at_arc.clone(), text.clone()));
                     }
@@ -423,6 +427,21 @@ fn parsed<T>(
     parse(text).map(Some).map_err(|error| error.at(place.clone(), text))
 }
 
+fn unit(at: usize) -> Expr {
+    Expr { kind: ExprKind::Literal(crate::value::Value::Unit), at }
+}
+
+/// At a place without colours, a number stands for so many tokens.
+fn counted(expr: Expr, colour: &Type) -> Expr {
+    let at = expr.at;
+    match expr.kind {
+        ExprKind::Literal(crate::value::Value::Int(_)) if *colour == Type::unit() => {
+            Expr { kind: ExprKind::Binary("`", Box::new(expr), Box::new(unit(at))), at }
+        }
+        _ => expr,
+    }
+}
+
 /// The conditions of a guard: one, or a list of them. `andalso` at the top parts them, too.
 fn conditions(text: &str) -> std::result::Result<Vec<Expr>, MlError> {
     let mut found = Vec::new();
@@ -494,7 +513,7 @@ impl Segment {
         }
         parser.end()?;
         let action = match all.len() {
-            0 => Expr { kind: ExprKind::Literal(crate::value::Value::Unit), at },
+            0 => unit(at),
             1 => all.remove(0),
             _ => Expr { kind: ExprKind::Sequence(all), at },
         };
