@@ -135,7 +135,7 @@ fn changed(text: &str, words: &[&str], changes: &[Change]) -> String {
     chars.into_iter().collect()
 }
 
-const OF_ML: [&str; 46] = [
+const OF_ML: [&str; 49] = [
     " ",
     "(",
     ")",
@@ -148,6 +148,9 @@ const OF_ML: [&str; 46] = [
     "`",
     "++",
     "--",
+    "**",
+    "@@+",
+    "ref ",
     "::",
     "^^",
     "@",

@@ -204,3 +204,45 @@ fn the_type_of_a_reference_is_known() {
     assert_eq!(try_value("val     g   = ref [];", "!g").unwrap_err(), error);
     assert_eq!(try_value("colset INT = int; colset L = list INT; globref g = [] : L;", "!g").unwrap(), "[]");
 }
+
+#[test]
+fn a_multiset_is_taken_several_times_or_delayed_as_a_whole() {
+    assert_eq!(value("2 ** (1`1 ++ 2`5)"), "2`1++4`5");
+    assert_eq!(value("2 ** 1`1 ++ 1`2"), "2`1++1`2");
+    assert_eq!(value("0 ** 1`1"), "empty");
+    assert_eq!(error("~1 ** 1`1"), "the coefficient -1 is negative");
+    assert_eq!(error("4 ** 9000000000000000000`1"), "a multiset of more than 2^63 tokens");
+    assert_eq!(value("1`1 ++ 1`2 @@+ 3"), "1`1@+3++1`2@+3");
+}
+
+#[test]
+fn the_library_has_functions_of_standard_ml() {
+    assert_eq!(value("map (fn x => (Int.quot (x, 2), Int.rem (x, 2))) [7, ~7]"), "[(3,1),(~3,~1)]");
+    assert_eq!(error("Int.rem (1, 0)"), "division by 0");
+    assert_eq!(value("String.fields (fn c => c = #\",\") \"a,,b\""), "[\"a\",\"\",\"b\"]");
+    assert_eq!(value("String.tokens (fn c => c = #\",\") \"a,,b\""), "[\"a\",\"b\"]");
+    assert_eq!(value("ListMergeSort.sort (fn (a, b) => a > b) [3, 1, 2]"), "[1,2,3]");
+    assert_eq!(
+        value("ListMergeSort.sort (fn ((a, _), (b, _)) => a > b) [(1, 1), (0, 2), (1, 3)]"),
+        "[(0,2),(1,1),(1,3)]"
+    );
+    assert_eq!(value("(print \"x\"; intTime () + step ())"), "0");
+}
+
+#[test]
+fn values_may_be_declared_together() {
+    assert_eq!(
+        try_value("val a = 1 and b = 2 and f = fn x => x;", "(f a + b, f \"x\")").unwrap(),
+        "(3,\"x\")"
+    );
+    assert_eq!(value("let val a = 1 val a = 2 and b = a in (a, b) end"), "(2,1)");
+}
+
+#[test]
+fn a_word_that_is_not_supported_is_named() {
+    let declared = |text| try_value(text, "1").unwrap_err();
+    assert_eq!(declared("datatype t = A;"), "0: `datatype` is not supported here");
+    assert_eq!(declared("val a = 1; open Math;"), "11: `open` is not supported here");
+    assert_eq!(error("let open List in 1 end"), "4: `open` is not supported here");
+    assert_eq!(error("(while true do (); 1)"), "1: `while` is not supported here");
+}

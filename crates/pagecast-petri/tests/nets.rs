@@ -175,3 +175,31 @@ fn a_net_may_have_no_colours() {
         "net.cpn: page `P`, arc from `t` to `b`, arc: it has no inscription"
     );
 }
+
+#[test]
+fn a_guard_may_ask_for_the_step_and_the_time() {
+    let page = [
+        place("a", "INT", "1`0"),
+        place("b", "INT", "1`0"),
+        transition("t1", "", ""),
+        transition("t2", "[step () &lt; 3]", "input (m); action (print \"next\");"),
+        arc("a", "t1", "n"),
+        arc("t1", "a", "n + 1"),
+        arc("b", "t2", "m"),
+        arc("t2", "b", "step ()"),
+    ];
+    let file = file("colset INT = int; var n, m : INT;", &page);
+    // After three occurrences only one of the transitions can go on.
+    let last = |place| marking(&file, place, 20).trim_start_matches("1`").parse::<u64>().expect("one number");
+    assert!(last("a") >= 17);
+    assert!(last("b") < 3);
+    let refused = Space::explore(model(&file).unwrap(), 10, || false).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.ends_with("counts steps or has references, so the net has no state space"), "{refused}");
+}
+
+#[test]
+fn a_net_may_have_a_variable_of_the_name_of_a_function() {
+    let page = [place("a", "INT", "1`3"), transition("t", "", ""), arc("a", "t", "step")];
+    let file = file("colset INT = int; var step : INT;", &page);
+    assert_eq!(Space::explore(model(&file).unwrap(), 10, || false).unwrap().len(), 2);
+}

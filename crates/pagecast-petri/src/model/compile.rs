@@ -7,16 +7,17 @@ use crate::error::{Error, MlError, Result, Where};
 use crate::flat::{FlatNode, FlatTransition, flatten};
 use crate::ml::ast::{Declaration, Expr, ExprKind, Pattern, PatternKind};
 use crate::ml::check::Checker;
-use crate::ml::code::Match;
+use crate::ml::code::{Callee, Match};
 use crate::ml::declarations::declarations;
 use crate::ml::free;
 use crate::ml::lexer::Lexeme;
 use crate::ml::lower::Lowering;
 use crate::ml::parser::{Parser, expression, expressions};
-use crate::ml::program::{Program, TimeKind, nearest};
+use crate::ml::program::{Meaning, Program, TimeKind, nearest};
 use crate::ml::types::{Class, Type};
 use crate::monitors;
 use crate::net::{ArcKind, Net};
+use crate::value::Value;
 
 /// The priority of a transition that has none: `P_NORMAL` of CPN Tools.
 const NORMAL: i64 = 1000;
@@ -90,10 +91,12 @@ fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) ->
         program.declare(&declaration).map_err(|error| error.at(place(), text))?;
         if let Declaration::Fun(functions) = &declaration {
             let used = free::declaration_names(&declaration);
-            for known in [&mut impure.volatile, &mut impure.random] {
-                if used.iter().any(|name| depends(name, known)) {
-                    known.extend(functions.iter().map(|function| function.name.clone()));
-                }
+            let names = || functions.iter().map(|function| function.name.clone());
+            if used.iter().any(|name| impure.is_volatile(program, name)) {
+                impure.volatile.extend(names());
+            }
+            if used.iter().any(|name| impure.is_random(program, name)) {
+                impure.random.extend(names());
             }
         }
     }
@@ -106,6 +109,24 @@ struct Impure {
     volatile: Vec<String>,
     /// Those with random numbers or references.
     random: Vec<String>,
+}
+
+impl Impure {
+    fn is_volatile(&self, program: &Program, name: &str) -> bool {
+        depends(name, &self.volatile) || is_builtin(program, name, &["step", "intTime"])
+    }
+
+    fn is_random(&self, program: &Program, name: &str) -> bool {
+        depends(name, &self.random) || is_builtin(program, name, &["step"])
+    }
+}
+
+/// True for one of some functions of the library, which the net does not declare anew.
+fn is_builtin(program: &Program, name: &str, functions: &[&str]) -> bool {
+    let meaning = program.global(name).map(|global| &global.meaning);
+    let is_of_library =
+        matches!(meaning, Some(Meaning::Value(Value::Fn(of))) if matches!(of.callee, Callee::Builtin(_)));
+    functions.contains(&name) && is_of_library && !program.variables.contains_key(name)
 }
 
 /// The functions of the library with random numbers or references.
@@ -315,8 +336,8 @@ impl Compiler<'_> {
             action,
             inhibitors,
             resets,
-            is_volatile: used.iter().any(|name| depends(name, &self.impure.volatile)),
-            is_random: inscriptions.names().iter().any(|name| depends(name, &self.impure.random)),
+            is_volatile: used.iter().any(|name| self.impure.is_volatile(self.program, name)),
+            is_random: inscriptions.names().iter().any(|name| self.impure.is_random(self.program, name)),
             is_early,
             shares,
         })
@@ -327,7 +348,7 @@ impl Compiler<'_> {
         let Some(expr) = parsed(text, &place, expression)? else { return Ok(NORMAL) };
         let value = self.program.value_of(&expr, &Type::int()).map_err(|error| error.at(place, text))?;
         match value {
-            crate::value::Value::Int(value) => Ok(value),
+            Value::Int(value) => Ok(value),
             other => unreachable!("the type check lets {other:?} be no integer"),
         }
     }
@@ -428,14 +449,14 @@ fn parsed<T>(
 }
 
 fn unit(at: usize) -> Expr {
-    Expr { kind: ExprKind::Literal(crate::value::Value::Unit), at }
+    Expr { kind: ExprKind::Literal(Value::Unit), at }
 }
 
 /// At a place without colours, a number stands for so many tokens.
 fn counted(expr: Expr, colour: &Type) -> Expr {
     let at = expr.at;
     match expr.kind {
-        ExprKind::Literal(crate::value::Value::Int(_)) if *colour == Type::unit() => {
+        ExprKind::Literal(Value::Int(_)) if *colour == Type::unit() => {
             Expr { kind: ExprKind::Binary("`", Box::new(expr), Box::new(unit(at))), at }
         }
         _ => expr,
@@ -471,7 +492,7 @@ fn delay(text: &str) -> std::result::Result<Expr, MlError> {
         return Err(parser.expected("`@+` and a delay"));
     }
     if *parser.peek() == Lexeme::End {
-        return Ok(Expr { kind: ExprKind::Literal(crate::value::Value::Int(0)), at: 0 });
+        return Ok(Expr { kind: ExprKind::Literal(Value::Int(0)), at: 0 });
     }
     let found = parser.expression()?;
     parser.end()?;
@@ -537,7 +558,7 @@ impl Segment {
 fn variables_of(pattern: &Pattern) -> std::result::Result<Vec<String>, MlError> {
     match &pattern.kind {
         PatternKind::Name(name) => Ok(vec![name.clone()]),
-        PatternKind::Literal(crate::value::Value::Unit) => Ok(Vec::new()),
+        PatternKind::Literal(Value::Unit) => Ok(Vec::new()),
         PatternKind::Tuple(all) => {
             let names = all.iter().map(variables_of).collect::<std::result::Result<Vec<_>, _>>()?;
             Ok(names.concat())

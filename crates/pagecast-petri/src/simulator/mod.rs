@@ -216,6 +216,7 @@ impl Simulator {
     fn fire(&mut self, model: &Model, number: usize) -> Result<()> {
         self.fire_in(model, number).map_err(|fault| self.failed(number, &fault))?;
         self.steps += 1;
+        self.state.steps = self.steps;
         self.counts[number] += 1;
         Ok(())
     }
