@@ -1,19 +1,17 @@
 //! Compiles a net: declarations, then places, then transitions.
 
+use super::impure::Impure;
+use super::inscriptions::{Segment, conditions, counted, delay, parsed, unit};
 use super::output::{is_stamped, output};
 use super::plan::{Inscriptions, Terms, plan};
 use super::{Model, Output, Place, Step, Transition, Variable};
 use crate::error::{Error, MlError, Result, Where};
 use crate::flat::{FlatNode, FlatTransition, flatten};
-use crate::ml::ast::{Declaration, Expr, ExprKind, Pattern, PatternKind};
 use crate::ml::check::Checker;
-use crate::ml::code::{Callee, Match};
 use crate::ml::declarations::declarations;
-use crate::ml::free;
-use crate::ml::lexer::Lexeme;
 use crate::ml::lower::Lowering;
-use crate::ml::parser::{Parser, expression, expressions};
-use crate::ml::program::{Meaning, Program, TimeKind, nearest};
+use crate::ml::parser::expression;
+use crate::ml::program::{Program, TimeKind, nearest};
 use crate::ml::types::{Class, Type};
 use crate::monitors;
 use crate::net::{ArcKind, Net};
@@ -29,14 +27,7 @@ const NORMAL: i64 = 1000;
 /// `Inscription` for CPN ML that cannot be understood, `Net` for pages that do not fit each other.
 pub fn compile(net: &Net) -> Result<Model> {
     let mut program = Program::new(time_kind(net));
-    let mut impure = Impure {
-        volatile: [&RANDOM[..], &["time", "ModelTime.time"]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
-        random: RANDOM.map(str::to_owned).to_vec(),
-    };
+    let mut impure = Impure::new();
     standard_priorities(&mut program);
     for text in &net.declarations {
         declare(net, &mut program, &text.text, &mut impure)?;
@@ -89,71 +80,9 @@ fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) ->
     };
     for declaration in declarations(text).map_err(|error| error.at(place(), text))? {
         program.declare(&declaration).map_err(|error| error.at(place(), text))?;
-        if let Declaration::Fun(functions) = &declaration {
-            let used = free::declaration_names(&declaration);
-            let names = || functions.iter().map(|function| function.name.clone());
-            if used.iter().any(|name| impure.is_volatile(program, name)) {
-                impure.volatile.extend(names());
-            }
-            if used.iter().any(|name| impure.is_random(program, name)) {
-                impure.random.extend(names());
-            }
-        }
+        impure.note(program, &declaration);
     }
     Ok(())
-}
-
-/// Functions whose value is not that of their arguments alone.
-struct Impure {
-    /// Those that may change while the marking does not.
-    volatile: Vec<String>,
-    /// Those with random numbers or references.
-    random: Vec<String>,
-}
-
-impl Impure {
-    fn is_volatile(&self, program: &Program, name: &str) -> bool {
-        depends(name, &self.volatile) || is_builtin(program, name, &["step", "intTime"])
-    }
-
-    fn is_random(&self, program: &Program, name: &str) -> bool {
-        depends(name, &self.random) || is_builtin(program, name, &["step"])
-    }
-}
-
-/// True for one of some functions of the library, which the net does not declare anew.
-fn is_builtin(program: &Program, name: &str, functions: &[&str]) -> bool {
-    let meaning = program.global(name).map(|global| &global.meaning);
-    let is_of_library =
-        matches!(meaning, Some(Meaning::Value(Value::Fn(of))) if matches!(of.callee, Callee::Builtin(_)));
-    functions.contains(&name) && is_of_library && !program.variables.contains_key(name)
-}
-
-/// The functions of the library with random numbers or references.
-const RANDOM: [&str; 19] = [
-    "!",
-    "inc",
-    "dec",
-    "ref",
-    "random",
-    "uniform",
-    "discrete",
-    "exponential",
-    "erlang",
-    "normal",
-    "gamma",
-    "beta",
-    "chisq",
-    "student",
-    "rayleigh",
-    "weibull",
-    "poisson",
-    "bernoulli",
-    "binomial",
-];
-
-fn depends(name: &str, volatile: &[String]) -> bool {
-    name.ends_with(".ran") || volatile.iter().any(|known| known == name)
 }
 
 struct Compiler<'a> {
@@ -433,136 +362,5 @@ fn connect(places: &mut [Place], transitions: &[Transition]) {
         for &place in &transition.inhibitors {
             places[place as usize].inhibits.push(number);
         }
-    }
-}
-
-/// Parses an inscription; none if it is blank.
-fn parsed<T>(
-    text: &str,
-    place: &Where,
-    parse: impl FnOnce(&str) -> std::result::Result<T, MlError>,
-) -> Result<Option<T>> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    parse(text).map(Some).map_err(|error| error.at(place.clone(), text))
-}
-
-fn unit(at: usize) -> Expr {
-    Expr { kind: ExprKind::Literal(Value::Unit), at }
-}
-
-/// At a place without colours, a number stands for so many tokens.
-fn counted(expr: Expr, colour: &Type) -> Expr {
-    let at = expr.at;
-    match expr.kind {
-        ExprKind::Literal(Value::Int(_)) if *colour == Type::unit() => {
-            Expr { kind: ExprKind::Binary("`", Box::new(expr), Box::new(unit(at))), at }
-        }
-        _ => expr,
-    }
-}
-
-/// The conditions of a guard: one, or a list of them. `andalso` at the top parts them, too.
-fn conditions(text: &str) -> std::result::Result<Vec<Expr>, MlError> {
-    let mut found = Vec::new();
-    for expr in expressions(text)? {
-        match expr.kind {
-            ExprKind::List(all) => all.into_iter().for_each(|expr| parts(expr, &mut found)),
-            _ => parts(expr, &mut found),
-        }
-    }
-    Ok(found)
-}
-
-fn parts(expr: Expr, found: &mut Vec<Expr>) {
-    match expr.kind {
-        ExprKind::And(a, b) => {
-            parts(*a, found);
-            parts(*b, found);
-        }
-        _ => found.push(expr),
-    }
-}
-
-/// `@+ expression`; nothing behind the sign is no delay.
-fn delay(text: &str) -> std::result::Result<Expr, MlError> {
-    let mut parser = Parser::new(text)?;
-    if !parser.takes_sign("@+") && !parser.takes_sign("@++") {
-        return Err(parser.expected("`@+` and a delay"));
-    }
-    if *parser.peek() == Lexeme::End {
-        return Ok(Expr { kind: ExprKind::Literal(Value::Int(0)), at: 0 });
-    }
-    let found = parser.expression()?;
-    parser.end()?;
-    Ok(found)
-}
-
-/// A code segment.
-#[derive(Clone, Debug)]
-pub struct Segment {
-    /// The variables that take its result.
-    pub outputs: Vec<String>,
-    /// The expression of the action.
-    pub action: Expr,
-}
-
-impl Segment {
-    fn parse(text: &str) -> std::result::Result<Self, MlError> {
-        let mut parser = Parser::new(text)?;
-        let names = |word: &str, parser: &mut Parser| -> std::result::Result<Vec<String>, MlError> {
-            if !parser.takes_name(word) {
-                return Ok(Vec::new());
-            }
-            let pattern = parser.pattern()?;
-            while parser.takes_sign(";") {}
-            variables_of(&pattern)
-        };
-        names("input", &mut parser)?;
-        let outputs = names("output", &mut parser)?;
-        if !parser.takes_name("action") {
-            return Err(parser.expected("`input`, `output` or `action`"));
-        }
-        let at = parser.at();
-        let mut all = Vec::new();
-        while *parser.peek() != Lexeme::End {
-            all.push(parser.expression()?);
-            if !parser.takes_sign(";") {
-                break;
-            }
-        }
-        parser.end()?;
-        let action = match all.len() {
-            0 => unit(at),
-            1 => all.remove(0),
-            _ => Expr { kind: ExprKind::Sequence(all), at },
-        };
-        Ok(Self { outputs, action })
-    }
-
-    /// How the result is stored.
-    fn result(&self, names: &[String]) -> Match {
-        let slot = |name: &String| {
-            let slot = names.iter().position(|known| known == name).expect("an output is a variable");
-            Match::Bind(slot as u32)
-        };
-        match &self.outputs[..] {
-            [] => Match::Any,
-            [one] => slot(one),
-            all => Match::Tuple(all.iter().map(slot).collect()),
-        }
-    }
-}
-
-fn variables_of(pattern: &Pattern) -> std::result::Result<Vec<String>, MlError> {
-    match &pattern.kind {
-        PatternKind::Name(name) => Ok(vec![name.clone()]),
-        PatternKind::Literal(Value::Unit) => Ok(Vec::new()),
-        PatternKind::Tuple(all) => {
-            let names = all.iter().map(variables_of).collect::<std::result::Result<Vec<_>, _>>()?;
-            Ok(names.concat())
-        }
-        _ => Err(MlError::new(pattern.at, "expected variables, as in `input (x, y);`")),
     }
 }

@@ -1,6 +1,8 @@
 //! A net that can run: inscriptions compiled, and for each transition the order in which its variables are bound.
 
 mod compile;
+mod impure;
+mod inscriptions;
 mod output;
 mod plan;
 
