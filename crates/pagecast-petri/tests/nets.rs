@@ -203,3 +203,21 @@ fn a_net_may_have_a_variable_of_the_name_of_a_function() {
     let file = file("colset INT = int; var step : INT;", &page);
     assert_eq!(Space::explore(model(&file).unwrap(), 10, || false).unwrap().len(), 2);
 }
+
+#[test]
+fn a_function_that_is_a_value_may_read_references() {
+    let page = [
+        place("a", "INT", "1`0"),
+        place("b", "INT", "1`0"),
+        transition("t1", "", "action (n := !n + 1);"),
+        transition("t2", "[is_late ()]", ""),
+        arc("a", "t1", "i"),
+        arc("t1", "a", "i + 1"),
+        arc("b", "t2", "i"),
+    ];
+    let declared = "colset INT = int; var i : INT; val n = ref 0; val is_late = fn () =&gt; !n &gt;= 3;";
+    let file = file(declared, &page);
+    assert_eq!(marking(&file, "b", 3), "1`0");
+    assert_eq!(marking(&file, "b", 40), "empty");
+    assert!(Space::explore(model(&file).unwrap(), 10, || false).is_err());
+}

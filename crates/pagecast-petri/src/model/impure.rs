@@ -24,14 +24,20 @@ impl Impure {
 
     /// Notes the functions of a declaration that use one of them.
     pub fn note(&mut self, program: &Program, declaration: &Declaration) {
-        let Declaration::Fun(functions) = declaration else { return };
+        let names: Vec<String> = match declaration {
+            Declaration::Fun(functions) => functions.iter().map(|function| function.name.clone()).collect(),
+            Declaration::Val(pattern, _) => {
+                let is_data = |name: &String| program.global(name).is_none_or(|of| of.scheme.of.is_data());
+                free::pattern_names(pattern).into_iter().filter(|name| !is_data(name)).collect()
+            }
+            _ => return,
+        };
         let used = free::declaration_names(declaration);
-        let names = || functions.iter().map(|function| function.name.clone());
         if used.iter().any(|name| self.is_volatile(program, name)) {
-            self.volatile.extend(names());
+            self.volatile.extend(names.iter().cloned());
         }
         if used.iter().any(|name| self.is_random(program, name)) {
-            self.random.extend(names());
+            self.random.extend(names);
         }
     }
 
