@@ -246,3 +246,20 @@ fn a_word_that_is_not_supported_is_named() {
     assert_eq!(error("let open List in 1 end"), "4: `open` is not supported here");
     assert_eq!(error("(while true do (); 1)"), "1: `while` is not supported here");
 }
+
+#[test]
+fn colour_sets_have_functions_of_their_parts() {
+    let declared = "colset INT = int; colset STR = string;
+        colset R = record b : INT * a : STR; colset P = product INT * STR; colset U = union n : INT + none;";
+    let of = |text: &str| try_value(declared, text);
+    assert_eq!(
+        of("R.mkstr (R.set_a {a = \"x\", b = 1} \"y\")").unwrap(),
+        of("R.mkstr {a = \"y\", b = 1}").unwrap()
+    );
+    assert_eq!(of("#b (R.set_b {a = \"x\", b = 1} 2)").unwrap(), "2");
+    assert_eq!(of("map (P.set_1 (1, \"x\")) [2, 3]").unwrap(), "[(2,\"x\"),(3,\"x\")]");
+    assert_eq!(of("P.set_2 (1, \"x\") \"y\"").unwrap(), "(1,\"y\")");
+    assert_eq!(of("map U.of_n [n 1, none]").unwrap(), "[true,false]");
+    assert_eq!(of("map U.of_none [n 1, none]").unwrap(), "[false,true]");
+    assert_eq!(of("P.set_1 (1, \"x\") \"y\"").unwrap_err(), "17: expected int, found string");
+}

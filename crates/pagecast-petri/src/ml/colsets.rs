@@ -38,15 +38,44 @@ impl Program {
             let value = Function::value(Callee::Colset(meaning, number as u32));
             self.set(&format!("{name}.{function}"), scheme, Meaning::Value(value));
         }
-        if let Kind::Product(parts) = &colset.kind {
-            let parts = parts.iter().map(|&part| Type::ms(self.colsets[part].of.clone())).collect();
-            let scheme = Scheme::mono(Type::function(Type::Tuple(parts), Type::ms(colset.of.clone())));
-            let value = Function::value(Callee::Colset(ColsetFn::Product, number as u32));
-            self.set(&format!("{name}.mult"), scheme, Meaning::Value(value));
+        for (function, meaning, of) in self.functions_of_parts(&colset) {
+            let value = Function::value(Callee::Colset(meaning, number as u32));
+            self.set(&format!("{name}.{function}"), Scheme::mono(of), Meaning::Value(value));
         }
         self.colset_numbers.insert(name, number);
         self.colsets.push(colset);
         number
+    }
+
+    /// The functions of a product, a record or a union that are named after its parts, with their types.
+    fn functions_of_parts(&self, colset: &Colset) -> Vec<(String, ColsetFn, Type)> {
+        let whole = &colset.of;
+        let setter = |label: String, place: usize, part: usize| {
+            let of = Type::function(self.colsets[part].of.clone(), whole.clone());
+            (format!("set_{label}"), ColsetFn::Set(place as u32), Type::function(whole.clone(), of))
+        };
+        match &colset.kind {
+            Kind::Product(parts) => {
+                let multisets = parts.iter().map(|&part| Type::ms(self.colsets[part].of.clone())).collect();
+                let of = Type::function(Type::Tuple(multisets), Type::ms(whole.clone()));
+                let setters = parts
+                    .iter()
+                    .enumerate()
+                    .map(|(place, &part)| setter((place + 1).to_string(), place, part));
+                setters.chain([("mult".into(), ColsetFn::Product, of)]).collect()
+            }
+            Kind::Record(fields) => {
+                fields.iter().map(|(label, part, place)| setter(label.clone(), *place, *part)).collect()
+            }
+            Kind::Union(parts) => {
+                let test = |&(symbol, _): &(Symbol, _)| {
+                    let of = Type::function(whole.clone(), Type::bool());
+                    (format!("of_{}", self.symbols[symbol.0 as usize]), ColsetFn::Is(symbol), of)
+                };
+                parts.iter().map(test).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The type of a function of a colour set: `C` stands for the elements.

@@ -375,6 +375,7 @@ impl<'a> Machine<'a> {
             Callee::Lambda(lambda, _) => lambda.parameters,
             Callee::Known(number) => self.program.functions[*number as usize].parameters,
             Callee::Builtin(builtin) => builtin.parameters,
+            Callee::Colset(what, _) => what.parameters(),
             _ => 1,
         };
         if function.applied.len() + 1 < wanted {
@@ -397,7 +398,13 @@ impl<'a> Machine<'a> {
                 spread(builtin, last, &mut arguments);
                 (builtin.run)(self, &mut arguments)
             }
-            Callee::Colset(what, colset) => what.call(program, *colset, last, &mut self.state.draws),
+            Callee::Colset(what, colset) => {
+                let argument = match function.applied.first() {
+                    None => last,
+                    Some(first) => Value::tuple([first.clone(), last]),
+                };
+                what.call(program, *colset, argument, &mut self.state.draws)
+            }
             Callee::Constructor(symbol) => Ok(Value::Apply(*symbol, Arc::new(last))),
             Callee::Index(symbol) => match last {
                 Value::Int(number) => program.index(*symbol, number),
