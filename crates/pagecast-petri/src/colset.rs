@@ -81,6 +81,10 @@ pub enum ColsetFn {
     Less,
     /// `mult (a, b)`: the product of two multisets.
     Product,
+    /// `set_f r v`: a record or a tuple with another value in a field, given by its place.
+    Set(u32),
+    /// `of_c u`: whether an element of a union has this constructor.
+    Is(Symbol),
 }
 
 impl ColsetFn {
@@ -100,7 +104,12 @@ impl ColsetFn {
         ("lt", Self::Less, "C * C -> bool"),
     ];
 
-    /// Calls the function.
+    /// How many arguments it takes one after the other.
+    pub fn parameters(self) -> usize {
+        if matches!(self, Self::Set(_)) { 2 } else { 1 }
+    }
+
+    /// Calls the function; several arguments come as a tuple.
     pub fn call(self, program: &Program, colset: u32, argument: Value, draws: &mut Draws) -> Evaluated {
         let number = colset as usize;
         let colset = &program.colsets[number];
@@ -150,6 +159,13 @@ impl ColsetFn {
                 other => unreachable!("the type check lets {other:?} be no pair"),
             },
             Self::Product => product(argument)?,
+            Self::Set(place) => match &argument {
+                Value::Tuple(both) => with_part(&both[0], place as usize, &both[1]),
+                other => unreachable!("the type check lets {other:?} be no two arguments"),
+            },
+            Self::Is(wanted) => Value::Bool(
+                matches!(argument, Value::Con(symbol) | Value::Apply(symbol, _) if symbol == wanted),
+            ),
         })
     }
 }
@@ -157,6 +173,13 @@ impl ColsetFn {
 fn not_in(program: &Program, colset: &Colset, value: &Value) -> Box<Fault> {
     let text = format!("{} is not in the colour set {}", program.shown(value), colset.name);
     Fault::new(exceptions::SUBSCRIPT, text)
+}
+
+/// A tuple or a record with another value in a place.
+fn with_part(of: &Value, place: usize, value: &Value) -> Value {
+    let Value::Tuple(parts) = of else { unreachable!("the type check wants a tuple or a record") };
+    let part = |(at, part)| if at == place { value } else { part };
+    Value::tuple(parts.iter().enumerate().map(part).cloned().collect::<Vec<_>>())
 }
 
 /// All tuples of tokens of some multisets.

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result, Where};
-use crate::net::{ArcKind, Net};
+use crate::ml::lexer::lexemes;
+use crate::net::{ArcKind, Instance, Net};
 
 /// How deep pages may stand for transitions of other pages.
 const DEEPEST: usize = 100;
@@ -16,6 +17,8 @@ const MOST_NODES: usize = 2_000_000;
 pub struct Flat {
     /// Its places.
     pub places: Vec<FlatNode>,
+    /// The page and the number of the drawn place whose initial marking each place has.
+    pub initials: Vec<(usize, usize)>,
     /// Its transitions.
     pub transitions: Vec<FlatTransition>,
     /// The place that each drawn place is, by page instance: for drawings.
@@ -29,6 +32,8 @@ pub struct PageInstance {
     pub page: usize,
     /// Number of the instance of this page, from 1.
     pub instance: usize,
+    /// Identity of the instance in the file; empty if it has none.
+    pub id: String,
     /// The flat place of each place of the page.
     pub places: Vec<usize>,
     /// The flat transition of each transition of the page; none for substitution transitions.
@@ -63,8 +68,13 @@ pub struct FlatTransition {
 pub fn flatten(net: &Net) -> Result<Flat> {
     let mut flattener =
         Flattener { net, flat: Flat::default(), fused: HashMap::new(), instances: HashMap::new() };
-    for &page in &net.primes {
-        flattener.page(page, &HashMap::new(), 0)?;
+    if let (true, Some(page)) = (net.primes.is_empty(), net.pages.first()) {
+        let place = Where::element(&net.name, &page.name, "the page".into());
+        let message = "no page is at the top, as each stands for a transition; is a page inside of itself?";
+        return Err(Error::Net { place, message: message.into() });
+    }
+    for (at, &page) in net.primes.iter().enumerate() {
+        flattener.page(page, net.instances.get(at), &HashMap::new(), 0)?;
     }
     Ok(flattener.flat)
 }
@@ -83,7 +93,13 @@ impl Flattener<'_> {
         Where::element(&self.net.name, &page.name, format!("place `{}`", page.places[node].name))
     }
 
-    fn page(&mut self, number: usize, sockets: &HashMap<String, usize>, depth: usize) -> Result<()> {
+    fn page(
+        &mut self,
+        number: usize,
+        named: Option<&Instance>,
+        sockets: &HashMap<String, usize>,
+        depth: usize,
+    ) -> Result<()> {
         let net = self.net;
         let page = &net.pages[number];
         let on_page = |element: String| Where::element(&net.name, &page.name, element);
@@ -119,10 +135,12 @@ impl Flattener<'_> {
                 }
                 (None, None) => {
                     self.flat.places.push(at);
+                    self.flat.initials.push((number, node));
                     self.flat.places.len() - 1
                 }
             };
             if let Some(set) = &place.fusion {
+                self.mark(flat, number, node)?;
                 self.fused.insert(set.clone(), flat);
             }
             places.push(flat);
@@ -161,10 +179,13 @@ impl Flattener<'_> {
                     return Err(Error::Net { place, message });
                 }
             }
-            inner.push((sub, sockets));
+            let named = named.and_then(|of| of.inner.iter().find(|of| of.transition == transition.id));
+            inner.push((sub, named, sockets));
         }
-        self.flat.drawn.push(PageInstance { page: number, instance, places, transitions: flat_transitions });
-        inner.into_iter().try_for_each(|(sub, sockets)| self.page(sub, &sockets, depth + 1))
+        let id = named.map_or_else(String::new, |of| of.id.clone());
+        let transitions = flat_transitions;
+        self.flat.drawn.push(PageInstance { page: number, instance, id, places, transitions });
+        inner.into_iter().try_for_each(|(sub, named, sockets)| self.page(sub, named, &sockets, depth + 1))
     }
 
     /// The flat place of each port of a page that stands for a transition.
@@ -211,20 +232,44 @@ impl Flattener<'_> {
         }
     }
 
+    /// Gives the place of a fusion set the initial marking of a member; fails where two members have different ones.
+    fn mark(&mut self, known: usize, page: usize, node: usize) -> Result<()> {
+        let drawn = |(page, node): (usize, usize)| &self.net.pages[page].places[node];
+        let (first, second) = (drawn(self.flat.initials[known]), drawn((page, node)));
+        if second.initial.trim().is_empty() || is_same(&first.initial, &second.initial) {
+            return Ok(());
+        }
+        if first.initial.trim().is_empty() {
+            self.flat.initials[known] = (page, node);
+            return Ok(());
+        }
+        let message = format!(
+            "its initial marking differs from that of `{}`, which is the same place; remove one of them",
+            first.name
+        );
+        Err(Error::Net { place: self.place_of(page, node), message })
+    }
+
     /// Fails where two places that are one have different colour sets.
     fn agree(&self, known: usize, page: usize, node: usize) -> Result<()> {
         let at = self.flat.places[known];
         let first = &self.net.pages[at.page].places[at.node];
         let second = &self.net.pages[page].places[node];
-        if first.colset.trim() == second.colset.trim() {
+        if first.colset_name() == second.colset_name() {
             return Ok(());
         }
         let message = format!(
             "its colour set is {}, and that of `{}`, which is the same place, is {}",
-            second.colset.trim(),
+            second.colset_name(),
             first.name,
-            first.colset.trim()
+            first.colset_name()
         );
         Err(Error::Net { place: self.place_of(page, node), message })
     }
+}
+
+/// True if two inscriptions differ in blanks and comments at most.
+fn is_same(a: &str, b: &str) -> bool {
+    let words = |text| lexemes(text).map(|all| all.into_iter().map(|(lexeme, _)| lexeme).collect::<Vec<_>>());
+    a == b || words(a).is_ok_and(|a| words(b).is_ok_and(|b| a == b))
 }

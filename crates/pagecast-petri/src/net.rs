@@ -11,8 +11,21 @@ pub struct Net {
     pub pages: Vec<Page>,
     /// Numbers of the pages that stand at the top, once for each instance.
     pub primes: Vec<usize>,
+    /// Names of the instances of `primes`, in their order, where the file has them.
+    pub instances: Vec<Instance>,
     /// Monitors.
     pub monitors: Vec<MonitorText>,
+}
+
+/// The name of an instance of a page in the file, with those of the pages inside of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instance {
+    /// Identity in the file.
+    pub id: String,
+    /// Identity of the substitution transition; empty at the top.
+    pub transition: String,
+    /// Instances of the pages that stand for its transitions.
+    pub inner: Vec<Instance>,
 }
 
 /// A declaration as text.
@@ -59,7 +72,7 @@ pub struct Place {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Name of its colour set.
+    /// Name of its colour set as it is written.
     pub colset: String,
     /// Initial marking.
     pub initial: String,
@@ -190,6 +203,16 @@ pub struct MonitorText {
     pub is_disabled: bool,
     /// Options by name, in small letters: `timed`, `logging`.
     pub options: Vec<(String, String)>,
+}
+
+impl Place {
+    /// The name of its colour set: `UNIT` where none is written.
+    pub fn colset_name(&self) -> &str {
+        match self.colset.trim() {
+            "" => "UNIT",
+            name => name,
+        }
+    }
 }
 
 impl MonitorText {

@@ -330,6 +330,18 @@ impl Multiset {
         Some(Self(rest))
     }
 
+    /// `**`: none for more than 2^63 tokens of a kind.
+    pub fn times(&self, times: u64) -> Option<Self> {
+        if times == 0 {
+            return Some(Self::default());
+        }
+        let longer = |tokens: &Tokens| {
+            let count = tokens.count.checked_mul(times).filter(|&count| i64::try_from(count).is_ok())?;
+            Some(Tokens { count, ..tokens.clone() })
+        };
+        self.0.iter().map(longer).collect::<Option<_>>().map(Self)
+    }
+
     /// True if each value is at least as often in the other one.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.iter().all(|tokens| self.count(&tokens.value) <= other.count(&tokens.value))

@@ -70,6 +70,7 @@ fn net() -> Net {
         declarations: declared.map(|text| DeclarationText { id: String::new(), text: text.into() }).to_vec(),
         pages: vec![page],
         primes: vec![0],
+        instances: Vec::new(),
         monitors: Vec::new(),
     }
 }

@@ -39,12 +39,15 @@ const INSCRIPTIONS: [[&str; 4]; 4] = [
     ["l", "[case l of [] => false | x :: _ => x >= 0]", "@+ discrete (1, 3)", "1`(rev l) -- empty"],
 ];
 
+/// An initial marking of the place.
+const INITIAL: &str = "1`[1,2,3] ++ 2`(case [4] of [] => [] | x :: _ => let val y = x in [y] end) @ 5";
+
 fn net([input, guard, delay, output]: [&str; 4]) -> Net {
     let place = Place {
         id: "a".into(),
         name: "A".into(),
         colset: "L".into(),
-        initial: "1`[1,2,3] ++ 2`[4] @ 5".into(),
+        initial: INITIAL.into(),
         ..Place::default()
     };
     let transition = Transition {
@@ -78,6 +81,7 @@ fn net([input, guard, delay, output]: [&str; 4]) -> Net {
             .to_vec(),
         pages: vec![page],
         primes: vec![0],
+        instances: Vec::new(),
         monitors: Vec::new(),
     }
 }
@@ -131,7 +135,7 @@ fn changed(text: &str, words: &[&str], changes: &[Change]) -> String {
     chars.into_iter().collect()
 }
 
-const OF_ML: [&str; 46] = [
+const OF_ML: [&str; 49] = [
     " ",
     "(",
     ")",
@@ -144,6 +148,9 @@ const OF_ML: [&str; 46] = [
     "`",
     "++",
     "--",
+    "**",
+    "@@+",
+    "ref ",
     "::",
     "^^",
     "@",
@@ -219,6 +226,13 @@ proptest! {
         let text = changed(inscriptions[which], &OF_ML, &changes);
         inscriptions[which] = &text;
         try_running(&net(inscriptions));
+    }
+
+    #[test]
+    fn changed_initial_markings_are_taken(changes in changes()) {
+        let mut net = net(INSCRIPTIONS[0]);
+        net.pages[0].places[0].initial = changed(INITIAL, &OF_ML, &changes);
+        try_running(&net);
     }
 
     #[test]

@@ -186,3 +186,92 @@ fn a_function_that_never_ends_is_stopped() {
     let found = pagecast_petri::stack::on_large_stack(|| try_value("fun f x = f (x + 1) + 1", "f 0"));
     assert!(found.unwrap_err().contains("does it ever end?"));
 }
+
+#[test]
+fn a_value_may_hold_references() {
+    assert_eq!(try_value("val g = ref 3;", "(g := !g + 1; inc g; !g)").unwrap(), "5");
+    assert_eq!(
+        try_value("val (a, b) = (ref 1, ref 2); val n = (inc b; !b);", "(!a, !b, n)").unwrap(),
+        "(1,3,3)"
+    );
+    let declared = "val next = let val n = ref 0 in fn () => (inc n; !n) end;";
+    assert_eq!(try_value(declared, "(next (); next ())").unwrap(), "2");
+    let declared = "colset INT = int;
+        colset FIRST = subset INT by (let val most = ref 4 in fn x => x <= !most end);";
+    assert_eq!(try_value(declared, "map FIRST.legal [4, 5]").unwrap(), "[true,false]");
+}
+
+#[test]
+fn a_computed_value_of_any_type_fits_each_use() {
+    assert_eq!(
+        try_value("val none = 1`[];", "(none ++ 1`[1], none ++ 1`[\"a\"])").unwrap(),
+        "(1`[]++1`[1],1`[]++1`[\"a\"])"
+    );
+}
+
+#[test]
+fn the_type_of_a_reference_is_known() {
+    let error = "14: the type of `g` is not known, only 'a list ref; write it, as in `([]: C)`";
+    assert_eq!(try_value("globref g =   [];", "!g").unwrap_err(), error);
+    assert_eq!(try_value("val     g   = ref [];", "!g").unwrap_err(), error);
+    assert_eq!(try_value("colset INT = int; colset L = list INT; globref g = [] : L;", "!g").unwrap(), "[]");
+}
+
+#[test]
+fn a_multiset_is_taken_several_times_or_delayed_as_a_whole() {
+    assert_eq!(value("2 ** (1`1 ++ 2`5)"), "2`1++4`5");
+    assert_eq!(value("2 ** 1`1 ++ 1`2"), "2`1++1`2");
+    assert_eq!(value("0 ** 1`1"), "empty");
+    assert_eq!(error("~1 ** 1`1"), "the coefficient -1 is negative");
+    assert_eq!(error("4 ** 9000000000000000000`1"), "a multiset of more than 2^63 tokens");
+    assert_eq!(value("1`1 ++ 1`2 @@+ 3"), "1`1@+3++1`2@+3");
+}
+
+#[test]
+fn the_library_has_functions_of_standard_ml() {
+    assert_eq!(value("map (fn x => (Int.quot (x, 2), Int.rem (x, 2))) [7, ~7]"), "[(3,1),(~3,~1)]");
+    assert_eq!(error("Int.rem (1, 0)"), "division by 0");
+    assert_eq!(value("String.fields (fn c => c = #\",\") \"a,,b\""), "[\"a\",\"\",\"b\"]");
+    assert_eq!(value("String.tokens (fn c => c = #\",\") \"a,,b\""), "[\"a\",\"b\"]");
+    assert_eq!(value("ListMergeSort.sort (fn (a, b) => a > b) [3, 1, 2]"), "[1,2,3]");
+    assert_eq!(
+        value("ListMergeSort.sort (fn ((a, _), (b, _)) => a > b) [(1, 1), (0, 2), (1, 3)]"),
+        "[(0,2),(1,1),(1,3)]"
+    );
+    assert_eq!(value("(print \"x\"; intTime () + step ())"), "0");
+}
+
+#[test]
+fn values_may_be_declared_together() {
+    assert_eq!(
+        try_value("val a = 1 and b = 2 and f = fn x => x;", "(f a + b, f \"x\")").unwrap(),
+        "(3,\"x\")"
+    );
+    assert_eq!(value("let val a = 1 val a = 2 and b = a in (a, b) end"), "(2,1)");
+}
+
+#[test]
+fn a_word_that_is_not_supported_is_named() {
+    let declared = |text| try_value(text, "1").unwrap_err();
+    assert_eq!(declared("datatype t = A;"), "0: `datatype` is not supported here");
+    assert_eq!(declared("val a = 1; open Math;"), "11: `open` is not supported here");
+    assert_eq!(error("let open List in 1 end"), "4: `open` is not supported here");
+    assert_eq!(error("(while true do (); 1)"), "1: `while` is not supported here");
+}
+
+#[test]
+fn colour_sets_have_functions_of_their_parts() {
+    let declared = "colset INT = int; colset STR = string;
+        colset R = record b : INT * a : STR; colset P = product INT * STR; colset U = union n : INT + none;";
+    let of = |text: &str| try_value(declared, text);
+    assert_eq!(
+        of("R.mkstr (R.set_a {a = \"x\", b = 1} \"y\")").unwrap(),
+        of("R.mkstr {a = \"y\", b = 1}").unwrap()
+    );
+    assert_eq!(of("#b (R.set_b {a = \"x\", b = 1} 2)").unwrap(), "2");
+    assert_eq!(of("map (P.set_1 (1, \"x\")) [2, 3]").unwrap(), "[(2,\"x\"),(3,\"x\")]");
+    assert_eq!(of("P.set_2 (1, \"x\") \"y\"").unwrap(), "(1,\"y\")");
+    assert_eq!(of("map U.of_n [n 1, none]").unwrap(), "[true,false]");
+    assert_eq!(of("map U.of_none [n 1, none]").unwrap(), "[false,true]");
+    assert_eq!(of("P.set_1 (1, \"x\") \"y\"").unwrap_err(), "17: expected int, found string");
+}

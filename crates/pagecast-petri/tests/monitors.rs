@@ -62,6 +62,7 @@ fn net(monitors: Vec<MonitorText>) -> Net {
         declarations: declared.map(|text| DeclarationText { id: text.into(), text: text.into() }).to_vec(),
         pages: vec![page],
         primes: vec![0],
+        instances: Vec::new(),
         monitors,
     }
 }

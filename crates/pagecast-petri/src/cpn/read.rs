@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::xml::{Element, Node};
 use crate::error::{Error, Result};
 use crate::net::{
-    Arc, ArcKind, DeclarationText, MonitorText, Net, Page, Place, Port, Shape, Substitution, Transition,
+    Arc, ArcKind, DeclarationText, Instance, MonitorText, Net, Page, Place, Port, Shape, Substitution,
+    Transition,
 };
 
 /// The net of a file.
@@ -24,28 +25,48 @@ pub fn net(file: &str, root: &Element) -> Result<Net> {
     for page in cpnet.all("page") {
         net.pages.push(reader.page(page)?);
     }
+    fuse(&mut net, cpnet);
     if net.pages.is_empty() {
         return Err(reader.wrong(cpnet, "the net has no page"));
     }
-    net.primes = primes(&net, cpnet);
+    (net.primes, net.instances) = primes(&net, cpnet);
     for block in cpnet.all("monitorblock") {
         monitors(block, &mut net.monitors);
     }
     Ok(net)
 }
 
+/// Puts places into the fusion sets that list them; one that names its set has it already.
+fn fuse(net: &mut Net, cpnet: &Element) {
+    for set in cpnet.all("fusion") {
+        let members: Vec<_> = set.all("fusion_elm").filter_map(|of| of.attribute("idref")).collect();
+        for place in net.pages.iter_mut().flat_map(|page| &mut page.places) {
+            if place.fusion.is_none() && members.contains(&place.id.as_str()) {
+                place.fusion = set.attribute("name").map(str::to_owned);
+            }
+        }
+    }
+}
+
 /// The pages at the top: those that `instances` names, or those that stand for no transition.
-fn primes(net: &Net, cpnet: &Element) -> Vec<usize> {
+fn primes(net: &Net, cpnet: &Element) -> (Vec<usize>, Vec<Instance>) {
     let instances = cpnet.all("instances").flat_map(|instances| instances.all("instance"));
-    let named: Vec<usize> = instances.filter_map(|instance| net.page(instance.attribute("page")?)).collect();
+    let named = instances.filter_map(|of| Some((net.page(of.attribute("page")?)?, instance(of))));
+    let (named, instances): (Vec<usize>, Vec<Instance>) = named.unzip();
     if !named.is_empty() {
-        return named;
+        return (named, instances);
     }
     let transitions = || net.pages.iter().flat_map(|page| &page.transitions);
     let is_used = |id: &str| {
         transitions().filter_map(|transition| transition.substitution.as_ref()).any(|of| of.page == id)
     };
-    (0..net.pages.len()).filter(|&page| !is_used(&net.pages[page].id)).collect()
+    ((0..net.pages.len()).filter(|&page| !is_used(&net.pages[page].id)).collect(), Vec::new())
+}
+
+fn instance(element: &Element) -> Instance {
+    let attribute = |name| element.attribute(name).unwrap_or_default().to_owned();
+    let inner = element.all("instance").map(instance).collect();
+    Instance { id: attribute("id"), transition: attribute("trans"), inner }
 }
 
 struct Reader<'a> {

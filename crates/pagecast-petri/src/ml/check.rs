@@ -296,6 +296,10 @@ impl<'p> Checker<'p> {
                 self.check(a, &Type::int())?;
                 Ok(Type::ms(self.infer(b)?))
             }
+            "**" => {
+                self.check(a, &Type::int())?;
+                self.multiset(b)
+            }
             "++" | "+++" | "--" => {
                 let multiset = self.multiset(a)?;
                 let other = self.multiset(b)?;
@@ -614,6 +618,10 @@ fn same_on_both_sides(operator: &str) -> Option<(Class, Option<Type>)> {
 
 /// True for expressions that compute nothing, whose types may be general.
 fn is_value(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Fn(_) | ExprKind::Name(_) | ExprKind::Literal(_) | ExprKind::Select(..))
-        || matches!(&expr.kind, ExprKind::List(items) if items.is_empty())
+    match &expr.kind {
+        ExprKind::Fn(_) | ExprKind::Name(_) | ExprKind::Literal(_) | ExprKind::Select(..) => true,
+        ExprKind::List(items) | ExprKind::Tuple(items) => items.iter().all(is_value),
+        ExprKind::Typed(of, _) => is_value(of),
+        _ => false,
+    }
 }

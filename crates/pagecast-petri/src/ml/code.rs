@@ -122,6 +122,8 @@ pub enum Operator {
     Append,
     /// A coefficient.
     Times,
+    /// `**`.
+    Scale,
     /// `++`.
     Plus,
     /// `--`.
@@ -168,6 +170,7 @@ impl Operator {
             "::" => Self::Cons,
             "^^" => Self::Append,
             "`" => Self::Times,
+            "**" => Self::Scale,
             "++" | "+++" => Self::Plus,
             "--" => Self::Minus,
             "@+" | "@++" => Self::After,

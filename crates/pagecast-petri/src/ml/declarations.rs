@@ -45,7 +45,7 @@ impl Parser {
         if matches!(self.peek(), Lexeme::Word("val" | "fun")) {
             return self.value_declaration();
         }
-        Err(self.expected("`colset`, `var`, `val`, `fun`, `globref` or `exception`"))
+        Err(self.expected_or_unsupported("`colset`, `var`, `val`, `fun`, `globref` or `exception`"))
     }
 
     fn colset(&mut self) -> Result<Declaration, MlError> {

@@ -76,10 +76,10 @@ const WORDS: [&str; 29] = [
 ];
 
 /// Operators and brackets; of those that begin alike, the longest first.
-const SIGNS: [&str; 43] = [
-    "...", "<><>", "+++", "<<=", ">>=", "@++", "@+", ":=", "<<", ">>", "==", "=>", "->", "<=", ">=", "<>",
-    "::", "++", "--", "^^", "..", "@", "^", "+", "-", "*", "/", "<", ">", "=", "|", ":", ",", ";", "(", ")",
-    "[", "]", "{", "}", "#", "!", "`",
+const SIGNS: [&str; 45] = [
+    "...", "<><>", "+++", "<<=", ">>=", "@@+", "@++", "@+", "**", ":=", "<<", ">>", "==", "=>", "->", "<=",
+    ">=", "<>", "::", "++", "--", "^^", "..", "@", "^", "+", "-", "*", "/", "<", ">", "=", "|", ":", ",",
+    ";", "(", ")", "[", "]", "{", "}", "#", "!", "`",
 ];
 
 /// Splits a text; each token comes with its offset, and the last one is `End`.
@@ -162,6 +162,9 @@ impl Lexer<'_> {
     }
 
     fn number(&mut self, negative: bool) -> Result<Lexeme, MlError> {
+        if let Some(hexadecimal) = self.hexadecimal(negative)? {
+            return Ok(hexadecimal);
+        }
         let start = self.at;
         self.digits();
         let mut is_real = false;
@@ -186,9 +189,21 @@ impl Lexer<'_> {
             return Ok(Lexeme::Real(if negative { -value } else { value }));
         }
         let signed = if negative { format!("-{digits}") } else { digits };
-        signed.parse().map(Lexeme::Int).map_err(|_| {
-            MlError::new(start, format!("the integer {signed} is too large; integers have 64 bits"))
-        })
+        signed.parse().map(Lexeme::Int).map_err(|_| too_large(start, &signed))
+    }
+
+    /// `0x` and digits, if they come next.
+    fn hexadecimal(&mut self, negative: bool) -> Result<Option<Lexeme>, MlError> {
+        let start = self.at;
+        let Some(rest) = self.text[start..].strip_prefix("0x") else { return Ok(None) };
+        let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+        if end == 0 {
+            return Ok(None);
+        }
+        self.at += 2 + end;
+        let signed = format!("{}{}", if negative { "-" } else { "" }, &rest[..end]);
+        let value = i64::from_str_radix(&signed, 16);
+        value.map(|value| Some(Lexeme::Int(value))).map_err(|_| too_large(start, &self.text[start..self.at]))
     }
 
     fn string(&mut self) -> Result<String, MlError> {
@@ -284,6 +299,10 @@ impl Lexer<'_> {
     }
 }
 
+fn too_large(at: usize, integer: &str) -> MlError {
+    MlError::new(at, format!("the integer {integer} is too large; integers have 64 bits"))
+}
+
 fn is_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'\''
 }
@@ -327,5 +346,11 @@ mod tests {
     #[test]
     fn an_integer_beyond_64_bits_is_refused() {
         assert!(lexemes("99999999999999999999").is_err());
+        assert!(lexemes("0xFFFFFFFFFFFFFFFF").is_err());
+    }
+
+    #[test]
+    fn an_integer_may_be_hexadecimal() {
+        assert_eq!(of("0xFf ~0x10"), [Lexeme::Int(255), Lexeme::Int(-16), Lexeme::End]);
     }
 }

@@ -44,6 +44,8 @@ pub struct State {
     pub cells: Vec<Value>,
     /// The model time.
     pub now: Stamp,
+    /// Occurrences so far.
+    pub steps: u64,
     /// Random numbers.
     pub draws: Draws,
 }
@@ -57,6 +59,7 @@ impl State {
             depth: 0,
             cells: program.cells.clone(),
             now: Stamp::ZERO,
+            steps: 0,
             draws: Draws::of(seed, 1),
         }
     }
@@ -372,6 +375,7 @@ impl<'a> Machine<'a> {
             Callee::Lambda(lambda, _) => lambda.parameters,
             Callee::Known(number) => self.program.functions[*number as usize].parameters,
             Callee::Builtin(builtin) => builtin.parameters,
+            Callee::Colset(what, _) => what.parameters(),
             _ => 1,
         };
         if function.applied.len() + 1 < wanted {
@@ -394,7 +398,13 @@ impl<'a> Machine<'a> {
                 spread(builtin, last, &mut arguments);
                 (builtin.run)(self, &mut arguments)
             }
-            Callee::Colset(what, colset) => what.call(program, *colset, last, &mut self.state.draws),
+            Callee::Colset(what, colset) => {
+                let argument = match function.applied.first() {
+                    None => last,
+                    Some(first) => Value::tuple([first.clone(), last]),
+                };
+                what.call(program, *colset, argument, &mut self.state.draws)
+            }
             Callee::Constructor(symbol) => Ok(Value::Apply(*symbol, Arc::new(last))),
             Callee::Index(symbol) => match last {
                 Value::Int(number) => program.index(*symbol, number),
@@ -483,11 +493,12 @@ impl<'a> Machine<'a> {
                 Value::List(a.append(b.as_slice()))
             }
             (Operator::Times, Value::Int(count), value) => {
-                let Ok(count) = u64::try_from(count) else {
-                    return Err(Fault::new(exceptions::SIZE, format!("the coefficient {count} is negative")));
-                };
-                Value::Ms(Arc::new(Multiset::of(value, When::NOW, count)))
+                Value::Ms(Arc::new(Multiset::of(value, When::NOW, coefficient(count)?)))
             }
+            (Operator::Scale, Value::Int(times), of) => match multiset(of).times(coefficient(times)?) {
+                Some(all) => Value::Ms(Arc::new(all)),
+                None => return Err(Fault::new(exceptions::SIZE, "a multiset of more than 2^63 tokens")),
+            },
             (Operator::Plus, a, b) => {
                 let (a, b) = (multiset(a), multiset(b));
                 if a.is_empty() {
@@ -590,6 +601,11 @@ impl<'a> Machine<'a> {
             (_, at) => at,
         }
     }
+}
+
+fn coefficient(count: i64) -> Evaluated<u64> {
+    u64::try_from(count)
+        .map_err(|_| Fault::new(exceptions::SIZE, format!("the coefficient {count} is negative")))
 }
 
 fn field(of: &Value, place: u32) -> &Value {

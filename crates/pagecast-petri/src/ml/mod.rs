@@ -5,6 +5,7 @@
 pub mod ast;
 pub mod check;
 pub mod code;
+mod colsets;
 pub mod declarations;
 pub mod free;
 pub mod lexer;

@@ -20,7 +20,7 @@ const LONGEST_ROW: usize = 20_000;
 ///
 /// Standard ML's levels, doubled, with those of CPN Tools between them: `++` is looser than a comparison, a coefficient tighter than one and
 /// looser than arithmetic, and a time stamp belongs to the term in front of it.
-const PRECEDENCE: [(&str, u8, bool); 32] = [
+const PRECEDENCE: [(&str, u8, bool); 34] = [
     (":=", 1, false),
     ("orelse", 2, false),
     ("andalso", 4, false),
@@ -30,10 +30,12 @@ const PRECEDENCE: [(&str, u8, bool); 32] = [
     ("<<=", 5, false),
     (">>", 5, false),
     (">>=", 5, false),
+    ("@@+", 5, false),
     ("++", 6, false),
     ("+++", 6, false),
     ("--", 6, false),
     ("o", 6, false),
+    ("**", 7, true),
     ("=", 8, false),
     ("<>", 8, false),
     ("<", 8, false),
@@ -53,6 +55,23 @@ const PRECEDENCE: [(&str, u8, bool); 32] = [
     ("/", 14, false),
     ("div", 14, false),
     ("mod", 14, false),
+];
+
+/// Words of Standard ML that are not in the subset.
+const UNSUPPORTED: [&str; 13] = [
+    "datatype",
+    "abstype",
+    "type",
+    "local",
+    "open",
+    "infix",
+    "infixr",
+    "nonfix",
+    "structure",
+    "signature",
+    "functor",
+    "use",
+    "while",
 ];
 
 /// Parses the text of one expression.
@@ -127,6 +146,19 @@ impl Parser {
     /// The error that something else was expected.
     pub fn expected(&self, what: &str) -> MlError {
         MlError::new(self.at(), format!("expected {what}, found {}", self.peek()))
+    }
+
+    /// The error that something else was expected, or that the word which comes is not supported.
+    pub fn expected_or_unsupported(&self, what: &str) -> MlError {
+        let word = match self.peek() {
+            Lexeme::Word(word) => word,
+            Lexeme::Name(name) => name.as_str(),
+            _ => return self.expected(what),
+        };
+        if UNSUPPORTED.contains(&word) {
+            return MlError::new(self.at(), format!("`{word}` is not supported here"));
+        }
+        self.expected(what)
     }
 
     /// Goes past a sign that has to come.
@@ -254,6 +286,8 @@ impl Parser {
             left = match operator {
                 "andalso" => Expr { kind: ExprKind::And(a, b), at: left_at },
                 "orelse" => Expr { kind: ExprKind::Or(a, b), at: left_at },
+                // It delays all terms in front of it.
+                "@@+" => Expr { kind: ExprKind::Binary("@+", a, b), at },
                 operator => Expr { kind: ExprKind::Binary(operator, a, b), at },
             };
         }
@@ -349,7 +383,7 @@ impl Parser {
                 let function = Expr { kind: ExprKind::Name("!".into()), at };
                 ExprKind::Apply(Box::new(function), Box::new(cell))
             }
-            _ => return Err(self.expected("an expression")),
+            _ => return Err(self.expected_or_unsupported("an expression")),
         };
         Ok(Expr { kind, at })
     }
@@ -412,9 +446,7 @@ impl Parser {
                     "`val rec` is not supported; declare the function with `fun`",
                 ));
             }
-            let pattern = self.pattern()?;
-            self.sign("=")?;
-            return Ok(Declaration::Val(pattern, self.expression()?));
+            return self.values();
         }
         if self.takes_word("fun") {
             let mut functions = vec![self.function()?];
@@ -423,7 +455,26 @@ impl Parser {
             }
             return Ok(Declaration::Fun(functions));
         }
-        Err(self.expected("`val`, `fun` or `in`"))
+        Err(self.expected_or_unsupported("`val`, `fun` or `in`"))
+    }
+
+    /// `p = e and q = f` is `(p, q) = (e, f)`.
+    fn values(&mut self) -> Result<Declaration, MlError> {
+        let at = self.at();
+        let (mut patterns, mut values) = (Vec::new(), Vec::new());
+        loop {
+            patterns.push(self.pattern()?);
+            self.sign("=")?;
+            values.push(self.expression()?);
+            if !self.takes_word("and") {
+                break;
+            }
+        }
+        if values.len() == 1 {
+            return Ok(Declaration::Val(patterns.remove(0), values.remove(0)));
+        }
+        let pattern = Pattern { kind: PatternKind::Tuple(patterns), at };
+        Ok(Declaration::Val(pattern, Expr { kind: ExprKind::Tuple(values), at }))
     }
 
     fn function(&mut self) -> Result<Fun, MlError> {

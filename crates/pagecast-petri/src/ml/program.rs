@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::ast::{Colset as Declared, ColsetKind, Declaration, Expr, Pattern, PatternKind};
+use super::ast::{Declaration, Expr, Pattern, PatternKind};
 use super::check::Checker;
-use super::code::{Callee, Code, Function, Lambda};
+use super::code::{Code, Lambda};
 use super::library;
 use super::lower::Lowering;
 use super::machine::{Fault, Machine, State};
-use super::types::{Scheme, Type, replaced};
-use crate::colset::{Colset, ColsetFn, Kind};
+use super::types::{Scheme, Type};
+use crate::colset::Colset;
 use crate::error::MlError;
 use crate::value::{Symbol, Value};
 
@@ -66,8 +66,8 @@ pub struct Program {
     /// Variables of the net, with the number of their colour set.
     pub variables: HashMap<String, usize>,
     globals: HashMap<String, Global>,
-    colset_numbers: HashMap<String, usize>,
-    types: HashMap<String, Type>,
+    pub(super) colset_numbers: HashMap<String, usize>,
+    pub(super) types: HashMap<String, Type>,
 }
 
 impl Program {
@@ -104,23 +104,6 @@ impl Program {
         library::declare(&mut program);
         program.standard_colsets();
         program
-    }
-
-    /// The colour sets that CPN Tools has in every net; a net may declare them again.
-    fn standard_colsets(&mut self) {
-        let plain = [
-            ("UNIT", Kind::Unit(None)),
-            ("BOOL", Kind::Bool(None)),
-            ("INT", Kind::Int(None)),
-            ("INTINF", Kind::Int(None)),
-            ("TIME", Kind::Time),
-            ("REAL", Kind::Real(None)),
-            ("STRING", Kind::Str(None, None)),
-        ];
-        for (name, kind) in plain {
-            let of = self.type_of_kind(&kind);
-            self.add_colset(Colset { name: name.into(), of, kind, timed: false, is_restricted: false });
-        }
     }
 
     /// The meaning of a name, if it has one.
@@ -195,13 +178,17 @@ impl Program {
             }
             Declaration::Globref(name, expr) => {
                 let mut checker = Checker::new(self);
+                checker.vars.level = 1;
                 let of = checker.infer(expr)?;
                 checker.finish()?;
+                checker.vars.level = 0;
                 let of = checker.vars.generalised(&of).of;
-                let value = self.evaluate(expr)?;
+                let scheme = Scheme::mono(Type::Con("ref".into(), vec![of]));
+                let scheme = declared_type(&checker, name, expr.at, &scheme)?;
+                let value = self.settle(expr)?;
                 self.cells.push(value);
                 let cell = Value::Ref(self.cells.len() as u32 - 1);
-                self.set(name, Scheme::mono(Type::Con("ref".into(), vec![of])), Meaning::Value(cell));
+                self.set(name, scheme, Meaning::Value(cell));
                 Ok(())
             }
             Declaration::Exception(name, argument, _) => {
@@ -256,9 +243,16 @@ impl Program {
         expr: &Expr,
     ) -> Result<(), MlError> {
         let mut checker = Checker::new(self);
+        checker.vars.level = 1;
         let names = checker.declare(declaration)?;
         checker.finish()?;
-        let value = self.evaluate(expr)?;
+        checker.vars.level = 0;
+        let names = names.into_iter().map(|(name, scheme)| {
+            let scheme = declared_type(&checker, &name, expr.at, &scheme)?;
+            Ok((name, scheme))
+        });
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        let value = self.settle(expr)?;
         let mut lowering = Lowering::new(self);
         let matching = lowering.pattern(pattern)?;
         let (slots, bound) = (lowering.slots(), lowering.bound());
@@ -275,260 +269,40 @@ impl Program {
         Ok(())
     }
 
-    /// The value of an expression whose types are checked.
-    fn evaluate(&self, expr: &Expr) -> Result<Value, MlError> {
+    /// The value of an expression whose types are checked, and the contents of references after it.
+    fn evaluate(&self, expr: &Expr) -> Result<(Value, Vec<Value>), MlError> {
         let mut lowering = Lowering::new(self);
         let code = lowering.expression(expr)?;
         let mut state = State::new(self, 0);
         state.enter(lowering.slots());
         let value = Machine { program: self, state: &mut state }.eval(&code, 0);
-        value.map_err(|fault| at_fault(expr.at, &fault))
+        let value = value.map_err(|fault| at_fault(expr.at, &fault))?;
+        Ok((value, state.cells))
     }
 
-    /// Checks an expression, and gives its value.
+    /// The value of a declaration whose types are checked; its references belong to the program.
+    pub(super) fn settle(&mut self, expr: &Expr) -> Result<Value, MlError> {
+        let (value, cells) = self.evaluate(expr)?;
+        self.cells = cells;
+        Ok(value)
+    }
+
+    /// Checks an expression whose value holds no reference, and gives its value.
     pub fn value_of(&self, expr: &Expr, wanted: &Type) -> Result<Value, MlError> {
+        self.checked(expr, wanted)?;
+        Ok(self.evaluate(expr)?.0)
+    }
+
+    pub(super) fn checked(&self, expr: &Expr, wanted: &Type) -> Result<(), MlError> {
         let mut checker = Checker::new(self);
         checker.check(expr, wanted)?;
-        checker.finish()?;
-        self.evaluate(expr)
+        checker.finish()
     }
 
     /// True if a function value is true of a value: the condition of a subset.
     pub fn holds(&self, function: &Value, value: Value) -> bool {
         let mut state = State::new(self, 0);
         matches!(Machine { program: self, state: &mut state }.apply(function, value), Ok(Value::Bool(true)))
-    }
-
-    fn add_colset(&mut self, colset: Colset) -> usize {
-        let number = self.colsets.len();
-        let name = colset.name.clone();
-        self.types.insert(name.clone(), colset.of.clone());
-        for (function, meaning, of) in ColsetFn::ALL {
-            let scheme = Scheme::mono(self.colset_function(of, &colset.of));
-            let value = Function::value(Callee::Colset(meaning, number as u32));
-            self.set(&format!("{name}.{function}"), scheme, Meaning::Value(value));
-        }
-        if let Kind::Product(parts) = &colset.kind {
-            let parts = parts.iter().map(|&part| Type::ms(self.colsets[part].of.clone())).collect();
-            let scheme = Scheme::mono(Type::function(Type::Tuple(parts), Type::ms(colset.of.clone())));
-            let value = Function::value(Callee::Colset(ColsetFn::Product, number as u32));
-            self.set(&format!("{name}.mult"), scheme, Meaning::Value(value));
-        }
-        self.colset_numbers.insert(name, number);
-        self.colsets.push(colset);
-        number
-    }
-
-    /// The type of a function of a colour set: `C` stands for the elements.
-    fn colset_function(&self, of: &str, element: &Type) -> Type {
-        let written = of.replace('C', "'c");
-        let mut parser = super::parser::Parser::new(&written).expect("a type of ours");
-        let written = parser.type_expression().expect("a type of ours");
-        let mut checker = Checker::new(self);
-        let of = checker.written(&written).expect("a type of ours");
-        replaced(&of, &HashMap::from([(0, element.clone())]))
-    }
-
-    fn type_of_kind(&self, kind: &Kind) -> Type {
-        match kind {
-            Kind::Unit(_) => Type::unit(),
-            Kind::Bool(_) => Type::bool(),
-            Kind::Int(_) => Type::int(),
-            Kind::Real(_) => Type::real(),
-            Kind::Time => self.types["time"].clone(),
-            _ => Type::string(),
-        }
-    }
-
-    fn part(&self, name: &str, at: usize) -> Result<usize, MlError> {
-        self.colset(name).ok_or_else(|| {
-            MlError::new(
-                at,
-                match nearest(name, self.colset_names()) {
-                    Some(near) => format!("there is no colour set `{name}`; did you mean `{near}`?"),
-                    None => format!("there is no colour set `{name}`; declare it above"),
-                },
-            )
-        })
-    }
-
-    fn declare_colset(&mut self, declared: &Declared) -> Result<(), MlError> {
-        let name = &declared.name;
-        let nominal = Type::named(name);
-        let mut constructors: Vec<(String, Scheme, Meaning)> = Vec::new();
-        let (kind, of) = match &declared.kind {
-            ColsetKind::Unit(element) => {
-                if let Some(element) = element {
-                    constructors.push((
-                        element.clone(),
-                        Scheme::mono(Type::unit()),
-                        Meaning::Constant(Value::Unit),
-                    ));
-                }
-                (Kind::Unit(element.clone()), Type::unit())
-            }
-            ColsetKind::Bool(names) => {
-                if let Some((no, yes)) = names {
-                    for (name, value) in [(no, false), (yes, true)] {
-                        let meaning = Meaning::Constant(Value::Bool(value));
-                        constructors.push((name.clone(), Scheme::mono(Type::bool()), meaning));
-                    }
-                }
-                (Kind::Bool(names.clone()), Type::bool())
-            }
-            ColsetKind::Int(range) => (Kind::Int(self.integers(range)?), Type::int()),
-            ColsetKind::Real(range) => (Kind::Real(self.reals(range)?), Type::real()),
-            ColsetKind::Str(characters, lengths) => {
-                let characters = match characters {
-                    None => None,
-                    Some((low, high)) => Some((self.text(low)?, self.text(high)?)),
-                };
-                (Kind::Str(characters, self.integers(lengths)?), Type::string())
-            }
-            ColsetKind::Time => (Kind::Time, self.types["time"].clone()),
-            ColsetKind::Enum(elements) => {
-                let first = Symbol(self.symbols.len() as u32);
-                for (element, _) in elements {
-                    let symbol = self.symbol(element);
-                    let meaning = Meaning::Constructor(symbol, false);
-                    constructors.push((element.clone(), Scheme::mono(nominal.clone()), meaning));
-                }
-                (Kind::Enum(first, elements.len() as u32), nominal)
-            }
-            ColsetKind::Index(constructor, low, high) => {
-                let (low, high) = (self.integer(low)?, self.integer(high)?);
-                let symbol = self.symbol(constructor);
-                self.index_ranges.insert(symbol, (low, high));
-                let of = Type::function(Type::int(), nominal.clone());
-                constructors.push((constructor.clone(), Scheme::mono(of), Meaning::Index(symbol)));
-                (Kind::Index(symbol, low, high), nominal)
-            }
-            ColsetKind::Product(parts) => {
-                let parts =
-                    parts.iter().map(|(part, at)| self.part(part, *at)).collect::<Result<Vec<_>, _>>()?;
-                if parts.len() < 2 {
-                    return Err(MlError::new(declared.at, "a product wants two colour sets or more"));
-                }
-                let types = parts.iter().map(|&part| self.colsets[part].of.clone()).collect();
-                (Kind::Product(parts), Type::Tuple(types))
-            }
-            ColsetKind::Record(fields) => self.record(declared.at, fields)?,
-            ColsetKind::List(item, at, lengths) => {
-                let item = self.part(item, *at)?;
-                let of = Type::list(self.colsets[item].of.clone());
-                (Kind::List(item, self.integers(lengths)?), of)
-            }
-            ColsetKind::Union(parts) => {
-                let mut all = Vec::new();
-                for (constructor, of) in parts {
-                    let of = match of {
-                        None => None,
-                        Some((part, at)) => Some(self.part(part, *at)?),
-                    };
-                    let symbol = self.symbol(constructor);
-                    let scheme = Scheme::mono(match of {
-                        None => nominal.clone(),
-                        Some(of) => Type::function(self.colsets[of].of.clone(), nominal.clone()),
-                    });
-                    constructors.push((
-                        constructor.clone(),
-                        scheme,
-                        Meaning::Constructor(symbol, of.is_some()),
-                    ));
-                    all.push((symbol, of));
-                }
-                (Kind::Union(all), nominal)
-            }
-            ColsetKind::Alias(of, at) => {
-                let of = &self.colsets[self.part(of, *at)?];
-                (of.kind.clone(), of.of.clone())
-            }
-            ColsetKind::SubsetBy(of, at, condition) => {
-                let number = self.part(of, *at)?;
-                let of = self.colsets[number].of.clone();
-                let condition = self.value_of(condition, &Type::function(of.clone(), Type::bool()))?;
-                (Kind::SubsetBy(number, condition), of)
-            }
-            ColsetKind::SubsetWith(of, at, elements) => {
-                let number = self.part(of, *at)?;
-                let of = self.colsets[number].of.clone();
-                match self.value_of(elements, &Type::list(of.clone()))? {
-                    Value::List(list) => (Kind::SubsetWith(number, list.as_slice().to_vec()), of),
-                    _ => {
-                        return Err(MlError::new(elements.at, "expected a list of elements, as in `[1, 2]`"));
-                    }
-                }
-            }
-        };
-        for (name, scheme, meaning) in constructors {
-            self.set(&name, scheme, meaning);
-        }
-        let is_restricted = self.is_restricted(&kind);
-        self.add_colset(Colset { name: name.clone(), of, kind, timed: declared.timed, is_restricted });
-        Ok(())
-    }
-
-    fn record(&self, at: usize, fields: &[(String, String, usize)]) -> Result<(Kind, Type), MlError> {
-        let mut order: Vec<usize> = (0..fields.len()).collect();
-        order.sort_by(|&a, &b| fields[a].0.cmp(&fields[b].0));
-        if let Some(twice) = order.windows(2).find(|pair| fields[pair[0]].0 == fields[pair[1]].0) {
-            return Err(MlError::new(at, format!("the field `{}` is declared twice", fields[twice[0]].0)));
-        }
-        let mut kinds = Vec::new();
-        for (field, (label, colset, at)) in fields.iter().enumerate() {
-            let place = order.iter().position(|&sorted| sorted == field).expect("each field has a place");
-            kinds.push((label.clone(), self.part(colset, *at)?, place));
-        }
-        let labels: Vec<String> = order.iter().map(|&field| fields[field].0.clone()).collect();
-        let types = order.iter().map(|&field| self.colsets[kinds[field].1].of.clone()).collect();
-        Ok((Kind::Record(kinds), Type::Record(labels.into(), types)))
-    }
-
-    fn is_restricted(&self, kind: &Kind) -> bool {
-        let of = |&part: &usize| self.colsets[part].is_restricted;
-        match kind {
-            Kind::Unit(_) | Kind::Bool(_) | Kind::Enum(..) | Kind::Time => false,
-            Kind::Int(range) => range.is_some(),
-            Kind::Real(range) => range.is_some(),
-            Kind::Str(characters, lengths) => characters.is_some() || lengths.is_some(),
-            Kind::Index(..) => false,
-            Kind::SubsetBy(..) | Kind::SubsetWith(..) => true,
-            Kind::Product(parts) => parts.iter().any(of),
-            Kind::Record(fields) => fields.iter().any(|(_, part, _)| of(part)),
-            Kind::List(item, lengths) => lengths.is_some() || of(item),
-            Kind::Union(parts) => parts.iter().any(|(_, part)| part.as_ref().is_some_and(of)),
-        }
-    }
-
-    fn integer(&self, expr: &Expr) -> Result<i64, MlError> {
-        match self.value_of(expr, &Type::int())? {
-            Value::Int(value) => Ok(value),
-            other => unreachable!("the type check lets {other:?} be no integer"),
-        }
-    }
-
-    fn integers(&self, range: &Option<(Expr, Expr)>) -> Result<Option<(i64, i64)>, MlError> {
-        let Some((low, high)) = range else { return Ok(None) };
-        let (first, last) = (self.integer(low)?, self.integer(high)?);
-        if first > last {
-            return Err(MlError::new(low.at, format!("the range {first}..{last} is empty")));
-        }
-        Ok(Some((first, last)))
-    }
-
-    fn reals(&self, range: &Option<(Expr, Expr)>) -> Result<Option<(f64, f64)>, MlError> {
-        let Some((low, high)) = range else { return Ok(None) };
-        match (self.value_of(low, &Type::real())?, self.value_of(high, &Type::real())?) {
-            (Value::Real(low), Value::Real(high)) => Ok(Some((low, high))),
-            other => unreachable!("the type check lets {other:?} be no real numbers"),
-        }
-    }
-
-    fn text(&self, expr: &Expr) -> Result<String, MlError> {
-        match self.value_of(expr, &Type::string())? {
-            Value::Str(text) => Ok(text.to_string()),
-            other => unreachable!("the type check lets {other:?} be no string"),
-        }
     }
 
     /// Compiles an expression whose types are checked, with a constant for it where nothing is computed.
@@ -547,6 +321,19 @@ pub fn variable(pattern: &Pattern) -> Option<&str> {
         PatternKind::Typed(of, _) => variable(of),
         _ => None,
     }
+}
+
+/// The type of a declared value, with its variables free. Those of a function or a reference that is computed have to be known.
+fn declared_type(checker: &Checker<'_>, name: &str, at: usize, scheme: &Scheme) -> Result<Scheme, MlError> {
+    let free = checker.vars.quantified(&scheme.of);
+    if free.vars.len() == scheme.vars.len() || free.of.is_data() {
+        return Ok(free);
+    }
+    let shown = checker.vars.shown(&free.of);
+    Err(MlError::new(
+        at,
+        format!("the type of `{name}` is not known, only {shown}; write it, as in `([]: C)`"),
+    ))
 }
 
 fn at_fault(at: usize, fault: &Fault) -> MlError {

@@ -91,6 +91,16 @@ impl Type {
         Self::Con("ms".into(), vec![of])
     }
 
+    /// True for values without functions and references in them.
+    pub fn is_data(&self) -> bool {
+        match self {
+            Self::Var(_) => true,
+            Self::Con(name, parts) => &**name != "ref" && parts.iter().all(Self::is_data),
+            Self::Tuple(parts) | Self::Record(_, parts) => parts.iter().all(Self::is_data),
+            Self::Fn(..) => false,
+        }
+    }
+
     /// A function.
     pub fn function(from: Type, to: Type) -> Self {
         Self::Fn(Box::new(from), Box::new(to))

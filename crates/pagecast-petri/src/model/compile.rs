@@ -1,22 +1,21 @@
 //! Compiles a net: declarations, then places, then transitions.
 
+use super::impure::Impure;
+use super::inscriptions::{Segment, conditions, counted, delay, parsed, unit};
 use super::output::{is_stamped, output};
 use super::plan::{Inscriptions, Terms, plan};
 use super::{Model, Output, Place, Step, Transition, Variable};
 use crate::error::{Error, MlError, Result, Where};
 use crate::flat::{FlatNode, FlatTransition, flatten};
-use crate::ml::ast::{Declaration, Expr, ExprKind, Pattern, PatternKind};
 use crate::ml::check::Checker;
-use crate::ml::code::Match;
 use crate::ml::declarations::declarations;
-use crate::ml::free;
-use crate::ml::lexer::Lexeme;
 use crate::ml::lower::Lowering;
-use crate::ml::parser::{Parser, expression, expressions};
+use crate::ml::parser::expression;
 use crate::ml::program::{Program, TimeKind, nearest};
 use crate::ml::types::{Class, Type};
 use crate::monitors;
 use crate::net::{ArcKind, Net};
+use crate::value::Value;
 
 /// The priority of a transition that has none: `P_NORMAL` of CPN Tools.
 const NORMAL: i64 = 1000;
@@ -28,14 +27,7 @@ const NORMAL: i64 = 1000;
 /// `Inscription` for CPN ML that cannot be understood, `Net` for pages that do not fit each other.
 pub fn compile(net: &Net) -> Result<Model> {
     let mut program = Program::new(time_kind(net));
-    let mut impure = Impure {
-        volatile: [&RANDOM[..], &["time", "ModelTime.time"]]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
-        random: RANDOM.map(str::to_owned).to_vec(),
-    };
+    let mut impure = Impure::new();
     standard_priorities(&mut program);
     for text in &net.declarations {
         declare(net, &mut program, &text.text, &mut impure)?;
@@ -45,8 +37,8 @@ pub fn compile(net: &Net) -> Result<Model> {
     let instances: Vec<usize> = (0..net.pages.len()).map(many).collect();
     let mut compiler = Compiler { net, program: &program, impure: &impure, instances: &instances };
     let mut places = Vec::with_capacity(flat.places.len());
-    for at in &flat.places {
-        places.push(compiler.place(at)?);
+    for (at, &initial) in flat.places.iter().zip(&flat.initials) {
+        places.push(compiler.place(at, initial)?);
     }
     let mut transitions = Vec::with_capacity(flat.transitions.len());
     for flat_transition in &flat.transitions {
@@ -88,51 +80,9 @@ fn declare(net: &Net, program: &mut Program, text: &str, impure: &mut Impure) ->
     };
     for declaration in declarations(text).map_err(|error| error.at(place(), text))? {
         program.declare(&declaration).map_err(|error| error.at(place(), text))?;
-        if let Declaration::Fun(functions) = &declaration {
-            let used = free::declaration_names(&declaration);
-            for known in [&mut impure.volatile, &mut impure.random] {
-                if used.iter().any(|name| depends(name, known)) {
-                    known.extend(functions.iter().map(|function| function.name.clone()));
-                }
-            }
-        }
+        impure.note(program, &declaration);
     }
     Ok(())
-}
-
-/// Functions whose value is not that of their arguments alone.
-struct Impure {
-    /// Those that may change while the marking does not.
-    volatile: Vec<String>,
-    /// Those with random numbers or references.
-    random: Vec<String>,
-}
-
-/// The functions of the library with random numbers or references.
-const RANDOM: [&str; 19] = [
-    "!",
-    "inc",
-    "dec",
-    "ref",
-    "random",
-    "uniform",
-    "discrete",
-    "exponential",
-    "erlang",
-    "normal",
-    "gamma",
-    "beta",
-    "chisq",
-    "student",
-    "rayleigh",
-    "weibull",
-    "poisson",
-    "bernoulli",
-    "binomial",
-];
-
-fn depends(name: &str, volatile: &[String]) -> bool {
-    name.ends_with(".ran") || volatile.iter().any(|known| known == name)
 }
 
 struct Compiler<'a> {
@@ -152,33 +102,38 @@ impl Compiler<'_> {
         }
     }
 
-    fn place(&self, at: &FlatNode) -> Result<Place> {
+    /// A place, with the initial marking of a place that is drawn.
+    fn place(&self, at: &FlatNode, (page, node): (usize, usize)) -> Result<Place> {
+        let marked = &self.net.pages[page];
+        let initial_text = &marked.places[node].initial;
+        let marked =
+            Where::element(&self.net.name, &marked.name, format!("place `{}`", marked.places[node].name));
         let page = &self.net.pages[at.page];
         let drawn = &page.places[at.node];
         let place = Where::element(&self.net.name, &page.name, format!("place `{}`", drawn.name));
-        let name = drawn.colset.trim();
+        let name = drawn.colset_name();
         let colset = self.program.colset(name).ok_or_else(|| {
             let message = match nearest(name, self.program.colset_names()) {
-                _ if name.is_empty() => "it has no colour set".to_owned(),
                 Some(near) => format!("there is no colour set `{name}`; did you mean `{near}`?"),
                 None => format!("there is no colour set `{name}`"),
             };
             Error::Net { place: place.clone(), message }
         })?;
         let of = &self.program.colsets[colset];
-        let initial = self
-            .initial(&drawn.initial, colset)
-            .map_err(|error| error.at(place.inscription("initial marking"), &drawn.initial))?;
+        let (initial, slots) = self
+            .initial(initial_text, colset)
+            .map_err(|error| error.at(marked.inscription("initial marking"), initial_text))?;
         if !of.timed && is_stamped(&initial) {
             let message =
                 format!("the initial marking has time stamps, and the colour set {} is not timed", of.name);
-            return Err(Error::Net { place, message });
+            return Err(Error::Net { place: marked, message });
         }
         Ok(Place {
             name: self.name(at, &drawn.name),
             colset,
             is_timed: of.timed,
             initial,
+            slots,
             indexed: Vec::new(),
             is_early: false,
             consumers: Vec::new(),
@@ -186,17 +141,20 @@ impl Compiler<'_> {
         })
     }
 
-    fn initial(&self, text: &str, colset: usize) -> std::result::Result<Output, MlError> {
+    /// An initial marking, with the slots that it needs.
+    fn initial(&self, text: &str, colset: usize) -> std::result::Result<(Output, usize), MlError> {
         if text.trim().is_empty() {
-            return Ok(Output::Empty);
+            return Ok((Output::Empty, 0));
         }
-        let expr = expression(text)?;
         let of = &self.program.colsets[colset].of;
+        let expr = counted(expression(text)?, of);
         let mut checker = Checker::new(self.program);
         checker.check_multiset(&expr, of)?;
         checker.finish()?;
         let lists = matches!(of, Type::Con(name, _) if &**name == "list");
-        output(&mut Lowering::new(self.program), self.program, &expr, lists)
+        let mut lowering = Lowering::new(self.program);
+        let initial = output(&mut lowering, self.program, &expr, lists)?;
+        Ok((initial, lowering.slots()))
     }
 
     fn transition(&mut self, of: &FlatTransition, places: &mut [Place]) -> Result<Transition> {
@@ -232,10 +190,15 @@ impl Compiler<'_> {
                 ArcKind::Reset => resets.push(at as u32),
                 ArcKind::Input | ArcKind::Output | ArcKind::Both => {
                     let text = &arc.inscription;
-                    let expr = parsed(text, &at_arc, expression)?.ok_or_else(|| Error::Net {
-                        place: at_arc.clone(),
-                        message: "it has no inscription".into(),
-                    })?;
+                    let colour = &self.program.colsets[places[at].colset].of;
+                    let expr = match parsed(text, &at_arc, expression)? {
+                        Some(expr) => counted(expr, colour),
+                        None if *colour == Type::unit() => unit(0),
+                        None => {
+                            let message = "it has no inscription".into();
+                            return Err(Error::Net { place: at_arc, message });
+                        }
+                    };
                     if kind != ArcKind::Output {
                         inscriptions.inputs.push((at as u32, expr.clone(), at_arc.clone(), text.clone()));
                     }
@@ -302,8 +265,8 @@ impl Compiler<'_> {
             action,
             inhibitors,
             resets,
-            is_volatile: used.iter().any(|name| depends(name, &self.impure.volatile)),
-            is_random: inscriptions.names().iter().any(|name| depends(name, &self.impure.random)),
+            is_volatile: used.iter().any(|name| self.impure.is_volatile(self.program, name)),
+            is_random: inscriptions.names().iter().any(|name| self.impure.is_random(self.program, name)),
             is_early,
             shares,
         })
@@ -314,7 +277,7 @@ impl Compiler<'_> {
         let Some(expr) = parsed(text, &place, expression)? else { return Ok(NORMAL) };
         let value = self.program.value_of(&expr, &Type::int()).map_err(|error| error.at(place, text))?;
         match value {
-            crate::value::Value::Int(value) => Ok(value),
+            Value::Int(value) => Ok(value),
             other => unreachable!("the type check lets {other:?} be no integer"),
         }
     }
@@ -399,121 +362,5 @@ fn connect(places: &mut [Place], transitions: &[Transition]) {
         for &place in &transition.inhibitors {
             places[place as usize].inhibits.push(number);
         }
-    }
-}
-
-/// Parses an inscription; none if it is blank.
-fn parsed<T>(
-    text: &str,
-    place: &Where,
-    parse: impl FnOnce(&str) -> std::result::Result<T, MlError>,
-) -> Result<Option<T>> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    parse(text).map(Some).map_err(|error| error.at(place.clone(), text))
-}
-
-/// The conditions of a guard: one, or a list of them. `andalso` at the top parts them, too.
-fn conditions(text: &str) -> std::result::Result<Vec<Expr>, MlError> {
-    let mut found = Vec::new();
-    for expr in expressions(text)? {
-        match expr.kind {
-            ExprKind::List(all) => all.into_iter().for_each(|expr| parts(expr, &mut found)),
-            _ => parts(expr, &mut found),
-        }
-    }
-    Ok(found)
-}
-
-fn parts(expr: Expr, found: &mut Vec<Expr>) {
-    match expr.kind {
-        ExprKind::And(a, b) => {
-            parts(*a, found);
-            parts(*b, found);
-        }
-        _ => found.push(expr),
-    }
-}
-
-/// `@+ expression`; nothing behind the sign is no delay.
-fn delay(text: &str) -> std::result::Result<Expr, MlError> {
-    let mut parser = Parser::new(text)?;
-    if !parser.takes_sign("@+") && !parser.takes_sign("@++") {
-        return Err(parser.expected("`@+` and a delay"));
-    }
-    if *parser.peek() == Lexeme::End {
-        return Ok(Expr { kind: ExprKind::Literal(crate::value::Value::Int(0)), at: 0 });
-    }
-    let found = parser.expression()?;
-    parser.end()?;
-    Ok(found)
-}
-
-/// A code segment.
-#[derive(Clone, Debug)]
-pub struct Segment {
-    /// The variables that take its result.
-    pub outputs: Vec<String>,
-    /// The expression of the action.
-    pub action: Expr,
-}
-
-impl Segment {
-    fn parse(text: &str) -> std::result::Result<Self, MlError> {
-        let mut parser = Parser::new(text)?;
-        let names = |word: &str, parser: &mut Parser| -> std::result::Result<Vec<String>, MlError> {
-            if !parser.takes_name(word) {
-                return Ok(Vec::new());
-            }
-            let pattern = parser.pattern()?;
-            while parser.takes_sign(";") {}
-            variables_of(&pattern)
-        };
-        names("input", &mut parser)?;
-        let outputs = names("output", &mut parser)?;
-        if !parser.takes_name("action") {
-            return Err(parser.expected("`input`, `output` or `action`"));
-        }
-        let at = parser.at();
-        let mut all = Vec::new();
-        while *parser.peek() != Lexeme::End {
-            all.push(parser.expression()?);
-            if !parser.takes_sign(";") {
-                break;
-            }
-        }
-        parser.end()?;
-        let action = match all.len() {
-            0 => Expr { kind: ExprKind::Literal(crate::value::Value::Unit), at },
-            1 => all.remove(0),
-            _ => Expr { kind: ExprKind::Sequence(all), at },
-        };
-        Ok(Self { outputs, action })
-    }
-
-    /// How the result is stored.
-    fn result(&self, names: &[String]) -> Match {
-        let slot = |name: &String| {
-            let slot = names.iter().position(|known| known == name).expect("an output is a variable");
-            Match::Bind(slot as u32)
-        };
-        match &self.outputs[..] {
-            [] => Match::Any,
-            [one] => slot(one),
-            all => Match::Tuple(all.iter().map(slot).collect()),
-        }
-    }
-}
-
-fn variables_of(pattern: &Pattern) -> std::result::Result<Vec<String>, MlError> {
-    match &pattern.kind {
-        PatternKind::Name(name) => Ok(vec![name.clone()]),
-        PatternKind::Literal(crate::value::Value::Unit) => Ok(Vec::new()),
-        PatternKind::Tuple(all) => {
-            let names = all.iter().map(variables_of).collect::<std::result::Result<Vec<_>, _>>()?;
-            Ok(names.concat())
-        }
-        _ => Err(MlError::new(pattern.at, "expected variables, as in `input (x, y);`")),
     }
 }

@@ -1,6 +1,8 @@
 //! A net that can run: inscriptions compiled, and for each transition the order in which its variables are bound.
 
 mod compile;
+mod impure;
+mod inscriptions;
 mod output;
 mod plan;
 
@@ -43,6 +45,8 @@ pub struct Place {
     pub is_timed: bool,
     /// Initial marking.
     pub initial: Output,
+    /// How many slots the frame of its initial marking has.
+    pub slots: usize,
     /// Fields of tokens by which an input arc looks for them.
     pub indexed: Vec<u32>,
     /// True if a transition takes tokens before they are ready: its tokens do not wait elsewhere.

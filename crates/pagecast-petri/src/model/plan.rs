@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::compile::Segment;
+use super::inscriptions::Segment;
 use super::output::{output, with_delay_outside};
 use super::{Count, Find, Place, Step, Take, Variable};
 use crate::error::{MlError, Where};

@@ -35,22 +35,24 @@ fn place_of(model: &Model, text: &MonitorText) -> Where {
     Where::monitor(&model.net.name, &text.name)
 }
 
-/// The nodes of a monitor, in all instances of their pages: places and transitions.
+/// The nodes of a monitor: places and transitions. Of several instances of a page it watches the one that the file names, or the first.
 fn nodes(model: &Model, text: &MonitorText) -> Result<(Vec<u32>, Vec<u32>)> {
     let (mut places, mut transitions) = (Vec::new(), Vec::new());
-    for (id, _) in &text.nodes {
-        let before = places.len() + transitions.len();
-        for drawn in &model.flat.drawn {
+    for (id, instance) in &text.nodes {
+        let nodes = model.flat.drawn.iter().filter_map(|drawn| {
             let page = &model.net.pages[drawn.page];
             let place = page.places.iter().position(|place| place.id == *id);
             let transition = page.transitions.iter().position(|transition| transition.id == *id);
-            places.extend(place.map(|at| drawn.places[at] as u32));
-            transitions.extend(transition.and_then(|at| drawn.transitions[at]).map(|at| at as u32));
-        }
-        if places.len() + transitions.len() == before {
+            let place = place.map(|at| drawn.places[at] as u32);
+            let transition = transition.and_then(|at| drawn.transitions[at]).map(|at| at as u32);
+            (place.is_some() || transition.is_some()).then_some((drawn, place, transition))
+        });
+        let Some((_, place, transition)) = nodes.min_by_key(|(drawn, ..)| drawn.id != *instance) else {
             let message = format!("its node `{id}` is no place and no transition of a page in use");
             return Err(Error::Net { place: place_of(model, text), message });
-        }
+        };
+        places.extend(place);
+        transitions.extend(transition);
     }
     Ok((places, transitions))
 }

@@ -110,7 +110,7 @@ impl Simulator {
         let model = simulator.model.clone();
         for (place, of) in model.places.iter().enumerate() {
             let mut given = Vec::new();
-            simulator.state.enter(0);
+            simulator.state.enter(of.slots);
             let mut machine = Machine { program: &model.program, state: &mut simulator.state };
             let found = machine.given(&of.initial, When::NOW, &mut |tokens| given.push(tokens));
             let added = found
@@ -216,6 +216,7 @@ impl Simulator {
     fn fire(&mut self, model: &Model, number: usize) -> Result<()> {
         self.fire_in(model, number).map_err(|fault| self.failed(number, &fault))?;
         self.steps += 1;
+        self.state.steps = self.steps;
         self.counts[number] += 1;
         Ok(())
     }

@@ -68,11 +68,12 @@ impl Space {
     ///
     /// # Errors
     ///
-    /// `Net` for a net that draws random numbers or has references, `Run` for an inscription that fails, `Interrupted` if `ask` says so.
+    /// `Net` for a net that draws random numbers, counts steps or has references, `Run` for an inscription that fails, `Interrupted` if `ask` says so.
     pub fn explore(model: Arc<Model>, most_nodes: usize, ask: impl FnMut() -> bool) -> Result<Self> {
         if let Some(random) = model.transitions.iter().position(|transition| transition.is_random) {
             let message =
-                "it draws random numbers or has references, so the net has no state space".to_owned();
+                "it draws random numbers, counts steps or has references, so the net has no state space"
+                    .to_owned();
             return Err(Error::Net { place: place_of(&model, random), message });
         }
         let initial = Simulator::new(model.clone(), 0)?;

@@ -131,7 +131,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     }),
     (&["sort", "Misc.sort"], "('a * 'a -> bool) -> 'a list -> 'a list", |machine, a| {
         let (list, less) = (list(a, 1)?, taken(a, 0));
-        Ok(Value::list(sorted(machine, &less, list.as_slice())?))
+        let is_less = &mut |a: &Value, b: &Value| machine.apply(&less, Value::tuple([a.clone(), b.clone()]));
+        Ok(Value::list(sorted(is_less, list.as_slice())?))
+    }),
+    (&["ListMergeSort.sort"], "('a * 'a -> bool) -> 'a list -> 'a list", |machine, a| {
+        let (list, greater) = (list(a, 1)?, taken(a, 0));
+        let is_less =
+            &mut |a: &Value, b: &Value| machine.apply(&greater, Value::tuple([b.clone(), a.clone()]));
+        Ok(Value::list(sorted(is_less, list.as_slice())?))
     }),
     (&["mem"], "'a list -> 'a -> bool", |_, a| Ok(Value::Bool(list(a, 0)?.as_slice().contains(&a[1])))),
     (&["rm"], "'a -> 'a list -> 'a list", |_, a| {
@@ -216,18 +223,17 @@ fn without(all: &[Value], less: &[Value]) -> Vec<Value> {
     rest
 }
 
-/// A merge sort, stable: `less` may be any function.
-fn sorted(machine: &mut Machine<'_>, less: &Value, items: &[Value]) -> Evaluated<Vec<Value>> {
+/// A merge sort, stable: `is_less` may be any function.
+fn sorted(is_less: &mut dyn FnMut(&Value, &Value) -> Evaluated, items: &[Value]) -> Evaluated<Vec<Value>> {
     if items.len() < 2 {
         return Ok(items.to_vec());
     }
     let (left, right) = items.split_at(items.len() / 2);
-    let (left, right) = (sorted(machine, less, left)?, sorted(machine, less, right)?);
+    let (left, right) = (sorted(is_less, left)?, sorted(is_less, right)?);
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     let mut found = Vec::with_capacity(items.len());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        let pair = Value::tuple([b.clone(), a.clone()]);
-        let next = if is_true(&machine.apply(less, pair)?) { right.next() } else { left.next() };
+        let next = if is_true(&is_less(b, a)?) { right.next() } else { left.next() };
         found.extend(next);
     }
     found.extend(left);

@@ -17,6 +17,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["Int.max", "IntInf.max"], "int * int -> int", |_, a| Ok(Value::Int(int(&a[0]).max(int(&a[1]))))),
     (&["Int.min", "IntInf.min"], "int * int -> int", |_, a| Ok(Value::Int(int(&a[0]).min(int(&a[1]))))),
     (&["Int.sign"], "int -> int", |_, a| Ok(Value::Int(int(&a[0]).signum()))),
+    // `div` and `mod` round down, these towards 0.
+    (&["Int.quot", "IntInf.quot"], "int * int -> int", |_, a| match int(&a[1]) {
+        0 => Err(Fault::new(exceptions::DIV, "division by 0")),
+        by => int(&a[0]).checked_div(by).map(Value::Int).ok_or_else(too_large),
+    }),
+    (&["Int.rem", "IntInf.rem"], "int * int -> int", |_, a| match int(&a[1]) {
+        0 => Err(Fault::new(exceptions::DIV, "division by 0")),
+        by => Ok(Value::Int(int(&a[0]).wrapping_rem(by))),
+    }),
     (&["Int.toString", "IntInf.toString"], "int -> string", |_, a| Ok(Value::str(&shown_int(int(&a[0]))))),
     (&["Int.fromString", "IntInf.fromString"], "string -> int option", |_, a| {
         let digits = super::text(&a[0]).trim_start().replace('~', "-");
@@ -84,6 +93,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["ignore"], "'a -> unit", |_, _| Ok(Value::Unit)),
     (&["ModelTime.toString"], "time -> string", |machine, a| Ok(Value::str(&machine.program.shown(&a[0])))),
     (&["time", "ModelTime.time"], "unit -> time", |machine, _| Ok(machine.time())),
+    (&["intTime"], "unit -> int", |machine, _| match machine.time() {
+        Value::Real(time) => whole(time.floor()),
+        time => Ok(time),
+    }),
+    (&["step"], "unit -> int", |machine, _| Ok(Value::Int(machine.state.steps as i64))),
 ];
 
 impl Machine<'_> {

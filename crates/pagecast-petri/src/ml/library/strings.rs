@@ -1,6 +1,6 @@
 //! Functions of strings and characters; a character is a string of one.
 
-use super::super::machine::{Fault, LONGEST, list_of};
+use super::super::machine::{Fault, LONGEST, Machine, list_of};
 use super::{Entry, Evaluated, exceptions, int, is_true, order, taken, text};
 use crate::value::Value;
 
@@ -48,23 +48,17 @@ pub(super) const ENTRIES: &[Entry] = &[
         }
         Ok(Value::str(&found))
     }),
-    (&["String.tokens"], "(char -> bool) -> string -> string list", |machine, a| {
-        let mut found = Vec::new();
-        let mut token = String::new();
-        for c in text(&a[1]).chars() {
-            if is_true(&machine.apply(&a[0], Value::str(c.encode_utf8(&mut [0; 4])))?) {
-                if !token.is_empty() {
-                    found.push(Value::str(&std::mem::take(&mut token)));
-                }
-            } else {
-                token.push(c);
-            }
-        }
-        if !token.is_empty() {
-            found.push(Value::str(&token));
-        }
-        Ok(Value::list(found))
+    (&["String.fields"], "(char -> bool) -> string -> string list", |machine, a| {
+        Ok(Value::list(fields(machine, a)?.iter().map(|field| Value::str(field)).collect()))
     }),
+    (&["String.tokens"], "(char -> bool) -> string -> string list", |machine, a| {
+        let fields = fields(machine, a)?;
+        Ok(Value::list(
+            fields.iter().filter(|field| !field.is_empty()).map(|field| Value::str(field)).collect(),
+        ))
+    }),
+    // There is nowhere to print to.
+    (&["print"], "string -> unit", |_, _| Ok(Value::Unit)),
     (&["ord", "Char.ord"], "char -> int", |_, a| {
         Ok(Value::Int(text(&a[0]).chars().next().map_or(0, |c| i64::from(u32::from(c)))))
     }),
@@ -81,6 +75,19 @@ pub(super) const ENTRIES: &[Entry] = &[
     (&["Char.toUpper"], "char -> char", |_, a| Ok(Value::str(&text(&a[0]).to_ascii_uppercase()))),
     (&["Char.toLower"], "char -> char", |_, a| Ok(Value::str(&text(&a[0]).to_ascii_lowercase()))),
 ];
+
+/// The parts of a string between the characters for which a function is true.
+fn fields(machine: &mut Machine<'_>, a: &[Value]) -> Evaluated<Vec<String>> {
+    let mut found = vec![String::new()];
+    for c in text(&a[1]).chars() {
+        if is_true(&machine.apply(&a[0], Value::str(c.encode_utf8(&mut [0; 4])))?) {
+            found.push(String::new());
+        } else {
+            found.last_mut().expect("there is one").push(c);
+        }
+    }
+    Ok(found)
+}
 
 fn is(value: &Value, kind: impl Fn(char) -> bool) -> Evaluated {
     Ok(Value::Bool(text(value).chars().all(kind)))
