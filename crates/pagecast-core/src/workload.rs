@@ -547,6 +547,12 @@ impl Action {
         matches!(self, Self::Write { .. } | Self::Mapped { call: MappedCall::Write { .. }, .. })
     }
 
+    /// True if it changes the bytes or the size of a file at once, and not call by call.
+    #[must_use]
+    pub fn changes_file(&self) -> bool {
+        self.writes_bytes() || matches!(self, Self::Truncate { .. } | Self::Fallocate { .. })
+    }
+
     /// True if it takes no time by itself, whatever the machine and the model.
     #[must_use]
     pub fn takes_no_time(&self) -> bool {

@@ -545,6 +545,43 @@ fn a_read_sees_a_change_when_attributes_are_old() {
     assert_eq!(from_cache("4 s", true), (0, MB), "the delegation is taken back");
 }
 
+/// Whatever changes a file on its server, a client that opens it later reads it again.
+#[test]
+fn every_way_to_change_a_file_is_seen() {
+    let ways: [&[&str]; 9] = [
+        &["write = '/export/f', offset = '0 B', size = '1 kB'"],
+        &["write = '/export/f', size = '1 MB', call = '4 KiB', pattern = { random = 'uniform' }"],
+        &[
+            "write = '/export/f', size = '1 MB', call = '4 KiB', pattern = { random = 'uniform', depth = 4 }, by = 'libaio'",
+        ],
+        &[
+            "fopen = '/export/f', mode = 'r+'",
+            "fwrite = '/export/f', size = '100 kB'",
+            "fclose = '/export/f'",
+        ],
+        &["copy = '/export/g', to = '/export/f'"],
+        &["copy = '/export/g', to = '/export/f', by = 'read_write'"],
+        &["mmap_write = '/export/f', size = '1 kB'"],
+        &["truncate = '/export/f', size = '2 MB'"],
+        &["fallocate = '/export/f', size = '4 MB'"],
+    ];
+    for vers in ["3", "4.2"] {
+        for way in ways {
+            let read = "read = '/remote/f', size = '1 MB', offset = '0 B'";
+            let again = ["open = '/remote/f'", read, "close = '/remote/f'"];
+            let operations = [&again[..], &["sleep = '10 s'"], &again].concat();
+            let run = on(HOSTS)
+                .set(&format!("host.client.mount.\"/remote\".options.vers='{vers}'"))
+                .file("/remote/f", "1 MB")
+                .file("/remote/g", "1 MB")
+                .process("p", &operations)
+                .process_with("s", "host = 'server'", &[&["sleep = '1 s'"], way].concat())
+                .run("kernel");
+            assert_eq!(run.sources("p", 5), (0, MB), "NFS {vers}, {way:?}");
+        }
+    }
+}
+
 /// `fs/nfsd/nfs4state.c: nfs4_set_delegation`
 #[test]
 fn a_file_with_a_delegation_is_opened_without_a_call() {

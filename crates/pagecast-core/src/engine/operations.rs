@@ -162,10 +162,22 @@ impl<'a, N: Network> Engine<'a, N> {
     /// Asks the policy of the process's host.
     pub(super) fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
+        if let Some(file) = call.changes() {
+            self.note_change(host, file);
+        }
         let request = Request { operation: OperationId(at), call };
         match self.next_after_lull(at, host) {
             Some(next) => self.serve(host, &request, next),
             None => self.request(host, &request),
+        }
+    }
+
+    /// Notes that a program of a host changes a file, for clients of NFS if the file is at home there. A client changes it when the server has
+    /// the bytes.
+    fn note_change(&mut self, host: u32, file: FileId) {
+        if self.namespace.home(file).0 == host as usize {
+            self.namespace.changed(file);
+            self.recall_delegations(file, None);
         }
     }
 
@@ -185,15 +197,11 @@ impl<'a, N: Network> Engine<'a, N> {
             return Ok(());
         }
         let current = process.current.take().expect("only an operation under way ends");
-        if current.operation.action.writes_bytes()
-            && let Some(located) = current.file
-        {
-            self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
-            // A client changes it when the server has the bytes.
-            if self.namespace.home(located.file).0 == host as usize {
-                self.namespace.changed(located.file);
-                self.recall_delegations(located.file, None);
+        if let Some(located) = current.file.filter(|_| current.operation.action.changes_file()) {
+            if current.operation.action.writes_bytes() {
+                self.namespace.grow(located.file, Bytes(current.offset + current.bytes.0));
             }
+            self.note_change(host, located.file);
         }
         outcome.parts.add(Part::Wait, current.waited);
         let waits = std::mem::take(&mut self.processes[at as usize].waits);

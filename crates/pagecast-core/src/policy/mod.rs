@@ -337,6 +337,21 @@ pub enum NameChange {
     Unlink,
 }
 
+impl Call {
+    /// The file whose bytes or size it changes, if it does.
+    #[must_use]
+    pub fn changes(&self) -> Option<FileId> {
+        match self {
+            Self::Write { file, .. }
+            | Self::WriteSync { file, .. }
+            | Self::WriteDirect { file, .. }
+            | Self::Mapped { file, writes: true, .. }
+            | Self::Truncate { file, .. } => Some(file.id),
+            _ => None,
+        }
+    }
+}
+
 /// The outcome of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
