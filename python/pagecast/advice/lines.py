@@ -1,6 +1,5 @@
-"""The lines of a suggestion, by file, and the commands that do the same now and check it for real."""
+"""The lines of a suggestion, by file, and the commands that do the same now."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +7,7 @@ from pagecast.advice.knob import DISK, Line
 from pagecast.advice.knobs import fstab_line
 from pagecast.advice.search import Suggestion
 
-__all__ = ["Paste", "check_command", "is_run", "pastes"]
+__all__ = ["Paste", "pastes"]
 
 _FSTAB = "/etc/fstab"
 
@@ -72,33 +71,6 @@ def _paste(file: str, lines: Sequence[Line]) -> Paste:
 def _is_no_scheduler(line: Line) -> bool:
     """Sort a scheduler first: with it the kernel sets nr_requests and write-back throttling anew."""
     return "queue/scheduler" not in line.text
-
-
-def check_command(scenario: str, suggestion: Suggestion) -> str:
-    """Give the command that checks settings once they are made.
-
-    Parameters
-    ----------
-    scenario : str
-        Its file.
-    suggestion : Suggestion
-
-    Returns
-    -------
-    str
-        ``pagecast validate``, or ``pagecast simulate`` where `is_run` is false: its figures are to be held
-        against those of the programs themselves.
-    """
-    overrides = [text for setting in suggestion.settings for text in setting.overrides]
-    sets = "".join(f" --set {shlex.quote(text)}" for text in dict.fromkeys(overrides))
-    where = " --dir DIR" if is_run(suggestion) else ""
-    return f"pagecast {'validate' if where else 'simulate'} {shlex.quote(scenario)}{where}{sets}"
-
-
-def is_run(suggestion: Suggestion) -> bool:
-    """Tell whether ``pagecast run`` can do it: it has no cgroups of processes, and no memory to buy."""
-    overrides = [text for setting in suggestion.settings for text in setting.overrides]
-    return not any(".cgroup." in text or ".memory.size=" in text for text in overrides)
 
 
 def _texts(lines: Sequence[Line]) -> tuple[str, ...]:

@@ -64,6 +64,11 @@ class Suggestion:
     at_risk_bytes: int | None
     penalty: float
 
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """Those of all settings, as for ``--set``."""
+        return tuple(text for setting in self.settings for text in setting.overrides)
+
 
 @dataclass(frozen=True)
 class Advice:

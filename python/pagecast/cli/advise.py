@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.exit_codes import ExitCode
 from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
     from pagecast.advice import Advice
+    from pagecast.advice.check import Case
     from pagecast.advice.search import Suggestion
     from pagecast.measures import Want
 
@@ -84,6 +84,7 @@ def command(
       pagecast advise job.fio --machine m.toml --want 'rate(* write) > 400 MB/s'
     """
     from pagecast.advice.advising import advise_source
+    from pagecast.advice.check import Case
     from pagecast.cli.progress import Progress
     from pagecast.sweeps.source import read_source
 
@@ -92,29 +93,30 @@ def command(
         found = advise_source(
             source, want=wants, budget=budget, seed=seed, workers=workers, progress=progress.part
         )
+    case = Case(scenario, machine, overrides, reading, seed, source)
     if as_json:
-        click.echo(json.dumps(_document(found, scenario), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(_document(found, case), ensure_ascii=False, allow_nan=False))
     else:
-        _print(found, scenario, every=every)
+        _print(found, case, every=every)
     if found.is_stopped:
         raise KeyboardInterrupt
     if not found.is_met:
         raise click.exceptions.Exit(ExitCode.CHECK_FAILED)
 
 
-def _document(found: "Advice", scenario: Path) -> dict[str, Any]:
-    from pagecast.advice.lines import check_command, pastes
+def _document(found: "Advice", case: "Case") -> dict[str, Any]:
+    from pagecast.advice.lines import pastes
 
     def of(suggestion: "Suggestion") -> dict[str, Any]:
         return {
             "settings": [setting.text for setting in suggestion.settings],
-            "overrides": [text for setting in suggestion.settings for text in setting.overrides],
+            "overrides": suggestion.overrides,
             "values": suggestion.values,
             "is_met": suggestion.is_met,
             "makespans": suggestion.makespans,
             "at_risk_bytes": suggestion.at_risk_bytes,
             "paste": [asdict(paste) for paste in pastes(suggestion)],
-            "check": check_command(str(scenario), suggestion),
+            "check": case.command(suggestion),
         }
 
     return {
@@ -133,7 +135,7 @@ def _document(found: "Advice", scenario: Path) -> dict[str, Any]:
     }
 
 
-def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
+def _print(found: "Advice", case: "Case", *, every: bool) -> None:
     from pagecast.cli.summary import new_console
     from pagecast.report.document import Table
     from pagecast.report.terminal import print_table
@@ -178,7 +180,7 @@ def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
         why = "paste these lines" if number == 1 else "which changes no program, paste these lines"
         if not all(each.is_met):
             why += ", though it does not fulfil all"
-        _print_lines(number, why, each, scenario)
+        _print_lines(number, why, each, case)
     if found.without_effect:
         click.echo(f"\nWithout effect here: {', '.join(found.without_effect)}.")
     for text, why in found.failures.items():
@@ -199,8 +201,8 @@ def _worth_pasting(found: "Advice") -> list[int]:
     return sorted({*([1] if found.suggestions else []), *([first] if (first := next(in_files, 0)) else [])})
 
 
-def _print_lines(number: int, why: str, suggestion: "Suggestion", scenario: Path) -> None:
-    from pagecast.advice.lines import check_command, is_run, pastes
+def _print_lines(number: int, why: str, suggestion: "Suggestion", case: "Case") -> None:
+    from pagecast.advice.lines import pastes
 
     click.echo(f"For {number}, {why}; nothing has been set:")
     found = pastes(suggestion)
@@ -215,11 +217,11 @@ def _print_lines(number: int, why: str, suggestion: "Suggestion", scenario: Path
         click.echo("".join(f"    {line}\n" for line in cgroup), nl=False)
     if any(paste.needs_disk for paste in found):
         click.echo("  sdX is the name that the kernel gives the disk; lsblk shows it.")
-    if is_run(suggestion):
+    if case.is_run(suggestion):
         click.echo("  Then check it for real, DIR on that disk:")
     else:
         click.echo("  Then time the programs themselves, and compare with")
-    click.echo(f"    {check_command(shown(scenario), suggestion)}")
+    click.echo(f"    {case.command(suggestion)}")
 
 
 def _numbered(found: "Advice") -> "list[tuple[int, Suggestion]]":
