@@ -3,9 +3,11 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pagecast.advice.finding import find_hosts, find_knobs, largest_processes, used_disks
+from pagecast.advice.omissions import omissions
 from pagecast.advice.search import Advice, measures_of, search
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import check_progress, check_whole, texts
@@ -103,10 +105,18 @@ def advise_source(
         if value is None:
             raise MeasureError(f"`{each.measure.text}` has no value here; want something else")
     hosts = find_hosts(loaded, used_disks(result))
-    knobs = find_knobs(hosts, source.text, source.overrides, largest_processes(result))
-    return search(
-        task, wants, [*knobs], baseline=baseline, budget=budget, seed=seed, workers=workers, progress=progress
+    where = (hosts, source.text, source.overrides, largest_processes(result))
+    found = search(
+        task,
+        wants,
+        [*find_knobs(*where)],
+        baseline=baseline,
+        budget=budget,
+        seed=seed,
+        workers=workers,
+        progress=progress,
     )
+    return replace(found, not_tried=(*omissions(*where),))
 
 
 def _costs(result: "Result") -> Iterator[Measure]:

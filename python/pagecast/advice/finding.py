@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pagecast.api import Scenario
     from pagecast.result import Result
 
-__all__ = ["find_hosts", "find_knobs", "largest_processes", "used_disks"]
+__all__ = ["find_hosts", "find_knobs", "is_form_of", "largest_processes", "programs_of", "used_disks"]
 
 _MOST_PROCESSES = 6
 """Of so many processes, those that move most, makespans are costs and settings are tried."""
@@ -109,8 +109,25 @@ def _all_knobs(
         if host.disks or any("nfs" in mount or "striped" in mount for mount in mounts):
             yield from host_knobs(host)
     first = next(iter(hosts.values()))
-    for process in tomllib.loads(text.decode()).get("process", ()):
-        form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
-        is_set = any(each.strip().startswith(f"process.{process.get('name')}.") for each in overrides)
-        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
-            yield from process_knobs(hosts.get(process.get("host", ""), first), process)
+    for process in programs_of(text, overrides, moving):
+        yield from process_knobs(hosts.get(process.get("host", ""), first), process)
+
+
+def programs_of(text: bytes, overrides: Sequence[str], moving: Collection[str]) -> list[dict[str, Any]]:
+    """Give the tables of the processes that have knobs: a program each, which no override has changed.
+
+    Parameters are those of `find_knobs`.
+    """
+    return [
+        process
+        for process in tomllib.loads(text.decode()).get("process", ())
+        if "do" in process
+        and not any(each.strip().startswith(f"process.{process.get('name')}.") for each in overrides)
+        and any(is_form_of(process, name) for name in moving)
+    ]
+
+
+def is_form_of(process: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a process is one of those that a table of the scenario makes."""
+    form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
+    return re.fullmatch(form, name) is not None

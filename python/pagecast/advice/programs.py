@@ -15,7 +15,7 @@ from pagecast.advice.knobs import Host, serves_pages, udev_line
 from pagecast.quantities import parse_quantity
 from pagecast.toml_text import toml_key, toml_value
 
-__all__ = ["process_knobs"]
+__all__ = ["opens_files", "process_knobs"]
 
 _IONICE = {
     "idle": ("IOSchedulingClass=idle", "-c 3"),
@@ -56,7 +56,7 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
     if "ionice" not in process and any("service" in host.table["disk"][disk] for disk in host.disks):
         yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, unit_file)), is_ordered=False)
     program = process.get("do")
-    if isinstance(program, list) and not _opens(program):
+    if isinstance(program, list) and not opens_files(program):
         for flag in ("O_DIRECT", "RWF_DONTCACHE"):
             for kind in ("write", "read"):
                 if changed := _with_flag(program, flag, kind):
@@ -146,9 +146,11 @@ def _ionice(host: Host, name: str, key: str, unit_file: str) -> Iterator[Setting
             )
 
 
-def _opens(program: Sequence[Any]) -> bool:
+def opens_files(program: Sequence[Any]) -> bool:
+    """Tell whether a program opens files itself."""
     return any(
-        "open" in each or "fopen" in each or "fd" in each or _opens(each.get("do", ())) for each in program
+        "open" in each or "fopen" in each or "fd" in each or opens_files(each.get("do", ()))
+        for each in program
     )
 
 

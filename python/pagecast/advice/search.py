@@ -90,6 +90,8 @@ class Advice:
     simulations : int
     is_stopped : bool
         Whether it was interrupted.
+    not_tried : tuple of str
+        Knobs that the scenario leaves no way to try, and why.
     """
 
     wants: tuple[Want, ...]
@@ -100,6 +102,7 @@ class Advice:
     failures: dict[str, str]
     simulations: int
     is_stopped: bool = False
+    not_tried: tuple[str, ...] = ()
 
     @property
     def is_met(self) -> bool:

@@ -129,6 +129,7 @@ def _document(found: "Advice", case: "Case") -> dict[str, Any]:
             {"knob": knob, "setting": setting.text, "values": values} for knob, setting, values in found.alone
         ],
         "without_effect": found.without_effect,
+        "not_tried": found.not_tried,
         "failures": found.failures,
         "simulations": found.simulations,
         "is_stopped": found.is_stopped,
@@ -183,6 +184,8 @@ def _print(found: "Advice", case: "Case", *, every: bool) -> None:
         _print_lines(number, why, each, case)
     if found.without_effect:
         click.echo(f"\nWithout effect here: {', '.join(found.without_effect)}.")
+    if found.not_tried:
+        click.echo(f"Not tried: {'; '.join(found.not_tried)}.")
     for text, why in found.failures.items():
         click.echo(f"Not possible: {text} ({why}).")
     if found.is_stopped:

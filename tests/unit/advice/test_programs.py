@@ -6,6 +6,7 @@ import pytest
 
 import pagecast as pc
 from tests.unit.advice.conftest import knobs_of as all_knobs
+from tests.unit.advice.conftest import omissions_of
 
 HEAD = """\
 models = ["kernel"]
@@ -70,15 +71,21 @@ def test_copies_of_a_process_have_knobs_together(tmp_path):
     ],
 )
 def test_a_program_with_opens_of_its_own_keeps_its_flags(process, tmp_path):
-    knobs, _ = knobs_of(tmp_path, f'name = "app"\n{process}')
+    knobs, path = knobs_of(tmp_path, f'name = "app"\n{process}')
+    told = omissions_of(pc.Scenario.load(path), path.read_bytes())
+    assert told == ["O_DIRECT and RWF_DONTCACHE for app (opens files itself)"]
     assert not [name for name in knobs if "O_DIRECT" in name or "DONTCACHE" in name]
     assert "memory.max of app" in knobs
 
 
 def test_what_is_set_of_a_process_stays(tmp_path):
     process = 'name = "app"\ndo = [ { write = "/data/a", size = "4 KiB" } ]'
-    knobs, _ = knobs_of(tmp_path, process, "process.app.ionice=idle")
+    own = "process.app.ionice=idle"
+    knobs, path = knobs_of(tmp_path, process, own)
     assert not [name for name in knobs if "app" in name]
+    told = omissions_of(pc.Scenario.load(path, set=[own]), path.read_bytes(), [own])
+    knobs = "cgroup, ionice, O_DIRECT and RWF_DONTCACHE of app"
+    assert told == [f"{knobs} (no program of the scenario, or changed by --set)"]
 
 
 def test_a_process_stays_in_its_cgroup(tmp_path):
