@@ -56,6 +56,15 @@ def test_the_printed_checks_are_taken(pagecast):
         assert pagecast(*chosen).code == ExitCode.OK
 
 
+def test_lines_name_their_host_where_there_are_several(pagecast):
+    (pagecast.folder / "several.toml").write_text(SEVERAL)
+    outcome = pagecast(
+        "advise", "several.toml", "--want", "makespan < 0.8x", "--budget", "60", "--workers", "1"
+    )
+    assert "/etc/exports on server\n" in outcome.stdout
+    assert "exportfs -o rw,async '*:/export'  # on server\n" in outcome.stdout
+
+
 def test_all_shows_each_setting_alone(beside):
     outcome = beside(*ARGUMENTS, "--budget", "20", "--all")
     assert "Each setting alone" in outcome.stdout

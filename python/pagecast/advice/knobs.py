@@ -1,8 +1,9 @@
 """Finds the knobs of a machine: dirty limits, disks, mounts, file servers, memory.
 
-Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, as a limit of
-so many bytes says little by itself. Left out: what takes durability away (``nobarrier``), io.weight
-without iocost, which the scenario language does not have, and the mount options of XFS and Btrfs.
+Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, here or at a
+server, as a limit of so many bytes says little by itself. Left out: what takes durability away
+(``nobarrier``), io.weight without iocost, which the scenario language does not have, and the mount options of
+XFS and Btrfs.
 What the kernel refuses is left out, too: more requests than a disk without a scheduler has tags.
 """
 
@@ -43,6 +44,8 @@ class Host:
         Those that are used.
     exports : collection of str
         Its mounts that other hosts mount.
+    write_rates : collection of str
+        Of the disks that it writes to, its own and those of its servers.
     """
 
     key: str
@@ -50,6 +53,7 @@ class Host:
     table: Mapping[str, Any]
     disks: Collection[str]
     exports: Collection[str] = ()
+    write_rates: Collection[str] = ()
 
     def knob(self, name: str) -> str:
         """Give the name of a knob, with the host where there are several."""
@@ -111,7 +115,7 @@ def _is_given(value: object) -> bool:
 
 
 def _dirty_limits(host: Host) -> Iterator[Knob]:
-    rates = [_bytes(host.table["disk"][disk]["write"]) for disk in host.disks]
+    rates = [_bytes(rate) for rate in host.write_rates]
     if not rates:
         return
     vm = host.table.get("vm", {})

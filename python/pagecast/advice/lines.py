@@ -14,10 +14,12 @@ _FSTAB = "/etc/fstab"
 
 @dataclass(frozen=True)
 class Paste:
-    """The lines of one file.
+    """The lines of one file of a host.
 
     Attributes
     ----------
+    host : str
+        ``""`` where there is one host.
     file : str
         ``""`` for what no file does: a flag of a program, memory to buy.
     lines : tuple of str
@@ -28,6 +30,7 @@ class Paste:
         Commands that do the same for a process in a cgroup that is not systemd's.
     """
 
+    host: str
     file: str
     lines: tuple[str, ...]
     now: tuple[str, ...]
@@ -40,7 +43,7 @@ class Paste:
 
 
 def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
-    """Give the lines of all settings, those of one file together.
+    """Give the lines of all settings, those of one file of a host together.
 
     Parameters
     ----------
@@ -50,22 +53,22 @@ def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
     -------
     tuple of Paste
     """
-    by_file: dict[str, list[Line]] = {}
+    by_file: dict[tuple[str, str], list[Line]] = {}
     for setting in suggestion.settings:
         for line in setting.lines:
-            by_file.setdefault(line.file, []).append(line)
+            by_file.setdefault((line.host, line.file), []).append(line)
     return tuple(
-        _paste(file, _joined_mounts(lines) if file == _FSTAB else sorted(lines, key=_is_no_scheduler))
-        for file, lines in by_file.items()
+        _paste(host, file, _joined_mounts(lines) if file == _FSTAB else sorted(lines, key=_is_no_scheduler))
+        for (host, file), lines in by_file.items()
     )
 
 
-def _paste(file: str, lines: Sequence[Line]) -> Paste:
+def _paste(host: str, file: str, lines: Sequence[Line]) -> Paste:
     now, cgroup = (
         tuple(dict.fromkeys(text for text in texts if text))
         for texts in ((line.now for line in lines), (line.cgroup for line in lines))
     )
-    return Paste(file, _texts(lines), now, cgroup)
+    return Paste(host, file, _texts(lines), now, cgroup)
 
 
 def _is_no_scheduler(line: Line) -> bool:

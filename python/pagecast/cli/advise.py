@@ -1,6 +1,7 @@
 """``pagecast advise``: settings that fulfil wishes, with lines to paste; it sets nothing."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from pagecast.workloads import Reading
 if TYPE_CHECKING:
     from pagecast.advice import Advice
     from pagecast.advice.check import Case
+    from pagecast.advice.lines import Paste
     from pagecast.advice.search import Suggestion
     from pagecast.measures import Want
 
@@ -210,12 +212,12 @@ def _print_lines(number: int, why: str, suggestion: "Suggestion", case: "Case") 
     click.echo(f"For {number}, {why}; nothing has been set:")
     found = pastes(suggestion)
     for paste in found:
-        click.echo(f"  {paste.file or 'By hand'}")
+        click.echo(f"  {paste.file or 'By hand'}{f' on {paste.host}' if paste.host else ''}")
         click.echo("".join(f"    {line}\n" for line in paste.lines), nl=False)
-    if now := [line for paste in found for line in paste.now]:
+    if now := [command for paste in found for command in _commands(paste, paste.now)]:
         click.echo("  or until the next boot")
         click.echo("".join(f"    {line}\n" for line in now), nl=False)
-    if cgroup := [line for paste in found for line in paste.cgroup]:
+    if cgroup := [command for paste in found for command in _commands(paste, paste.cgroup)]:
         click.echo("  or, for a process in a cgroup that is not systemd's")
         click.echo("".join(f"    {line}\n" for line in cgroup), nl=False)
     if any(paste.needs_disk for paste in found):
@@ -225,6 +227,11 @@ def _print_lines(number: int, why: str, suggestion: "Suggestion", case: "Case") 
     else:
         click.echo("  Then time the programs themselves, and compare with")
     click.echo(f"    {case.command(suggestion)}")
+
+
+def _commands(paste: "Paste", commands: Sequence[str]) -> list[str]:
+    """Give commands with a comment that names their host, where there are several."""
+    return [f"{command}  # on {paste.host}" if paste.host else command for command in commands]
 
 
 def _numbered(found: "Advice") -> "list[tuple[int, Suggestion]]":

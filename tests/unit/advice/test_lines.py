@@ -126,6 +126,23 @@ def test_lines_of_one_file_stand_together_below_their_section():
     assert paste.now == ("set MemoryMax=1", "set IOSchedulingClass=idle")
 
 
+def test_lines_of_two_hosts_stand_apart():
+    settings = [
+        Setting(host, (), (Line("/etc/sysctl.d/a.conf", f"k = {host}", host=host),)) for host in ("a", "b")
+    ]
+    assert [(each.host, each.lines) for each in pastes(suggestion(*settings))] == [
+        ("a", ("k = a",)),
+        ("b", ("k = b",)),
+    ]
+
+
+def test_a_client_has_dirty_limits_in_seconds_of_the_disk_of_its_server(knobs):
+    (knob,) = (each for each in knobs if each.name == "vm.dirty_bytes on client")
+    assert knob.settings[0].text == "dirty_bytes 38 MiB on client"
+    assert knob.settings[0].overrides == (f"host.client.vm.dirty_bytes={38 << 20} B",)
+    assert knob.settings[0].lines[0].host == "client"
+
+
 def test_options_of_one_mount_are_one_line():
     settings = [
         Setting(option, (), (Line("/etc/fstab", f"/dev/sdX /data ext4 defaults,{option} 0 2"),))
