@@ -1,6 +1,7 @@
 """``pagecast advise``: what it prints, and how it ends."""
 
 import json
+import re
 import shlex
 
 import pytest
@@ -63,6 +64,15 @@ def test_lines_name_their_host_where_there_are_several(pagecast):
     )
     assert "/etc/exports on server\n" in outcome.stdout
     assert "exportfs -o rw,async '*:/export'  # on server\n" in outcome.stdout
+
+
+def test_ranges_stand_below_the_values(beside):
+    outcome = beside(*ARGUMENTS, "--budget", "20", "--uncertain", "5")
+    assert "In brackets: the 90 % range of 5 draws." in " ".join(outcome.stdout.split())
+    assert re.search(r"\(\d[\d.]* ms to \d[\d.]* ms\)", outcome.stdout)
+    document = json.loads(beside(*ARGUMENTS, "--budget", "20", "--uncertain", "5", "--json").stdout)
+    for each in (document["present"], *document["suggestions"]):
+        assert all(0 < low <= high for low, high in each["ranges"])
 
 
 def test_all_shows_each_setting_alone(beside):

@@ -55,6 +55,8 @@ class Suggestion:
         The most that a power cut would lose.
     penalty : float
         Sum of the excess over all limits, and a small part for what the settings cost.
+    ranges : tuple of tuple of float or None
+        With ``uncertain=N`` the 90 % range of each value; None where half of the draws cannot go on.
     """
 
     settings: tuple[Setting, ...]
@@ -63,6 +65,7 @@ class Suggestion:
     makespans: dict[str, float]
     at_risk_bytes: int | None
     penalty: float
+    ranges: tuple[tuple[float, float] | None, ...] = ()
 
     @property
     def overrides(self) -> tuple[str, ...]:
@@ -92,6 +95,8 @@ class Advice:
         Whether it was interrupted.
     not_tried : tuple of str
         Knobs that the scenario leaves no way to try, and why.
+    draws : int
+        Behind each range; 0 where none was drawn.
     """
 
     wants: tuple[Want, ...]
@@ -103,6 +108,7 @@ class Advice:
     simulations: int
     is_stopped: bool = False
     not_tried: tuple[str, ...] = ()
+    draws: int = 0
 
     @property
     def is_met(self) -> bool:

@@ -58,6 +58,12 @@ __all__ = ["command"]
     metavar="N",
     help="Simulate N points at a time; by default one per processor.",
 )
+@click.option(
+    "--uncertain",
+    type=click.IntRange(min=2, max=10_000),
+    metavar="N",
+    help="Give each want of the table a 90 % range: of N draws, as pagecast simulate --uncertain.",
+)
 @options.as_json
 @click.option("--all", "every", is_flag=True, help="Show each setting that was tried alone, too.")
 def command(
@@ -69,6 +75,7 @@ def command(
     budget: int,
     seed: int,
     workers: int | None,
+    uncertain: int | None,
     as_json: bool,
     every: bool,
 ) -> None:
@@ -93,7 +100,13 @@ def command(
     source = read_source(scenario, overrides=overrides, machine=machine, reading=reading)
     with Progress() as progress:
         found = advise_source(
-            source, want=wants, budget=budget, seed=seed, workers=workers, progress=progress.part
+            source,
+            want=wants,
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            uncertain=uncertain,
+            progress=progress.part,
         )
     case = Case(scenario, machine, overrides, reading, seed, source)
     if as_json:
@@ -114,6 +127,7 @@ def _document(found: "Advice", case: "Case") -> dict[str, Any]:
             "settings": [setting.text for setting in suggestion.settings],
             "overrides": suggestion.overrides,
             "values": suggestion.values,
+            **({"ranges": suggestion.ranges} if found.draws else {}),
             "is_met": suggestion.is_met,
             "makespans": suggestion.makespans,
             "at_risk_bytes": suggestion.at_risk_bytes,
@@ -159,7 +173,8 @@ def _print(found: "Advice", case: "Case", *, every: bool) -> None:
             rows=rows,
             text_columns=2,
             note="* the want is fulfilled. Slower processes: their makespan against now. At risk: the most "
-            "that a power cut would lose.",
+            "that a power cut would lose, without direct I/O."
+            + (f" In brackets: the 90 % range of {found.draws:,} draws." if found.draws else ""),
         ),
         console,
     )
@@ -246,7 +261,7 @@ def _row(found: "Advice", number: str, of: "Suggestion") -> list[str]:
     return [
         number,
         names,
-        *_values(found, of.values),
+        *_with_ranges(found, of),
         "\n".join(f"{name} {factor:.2f}x" for name, factor in slower.items()),
         "" if of.at_risk_bytes is None else format_bytes(of.at_risk_bytes),
     ]
@@ -257,6 +272,16 @@ def _values(found: "Advice", values: "tuple[float | None, ...]") -> list[str]:
         _value(want, value, base)
         for want, value, base in zip(found.wants, values, found.present.values, strict=True)
     ]
+
+
+def _with_ranges(found: "Advice", of: "Suggestion") -> list[str]:
+    from pagecast.quantities import shown_quantity
+
+    cells = _values(found, of.values)
+    for number, each in enumerate(of.ranges):
+        low, high = (shown_quantity(end, found.wants[number].measure.unit) for end in each or (None, None))
+        cells[number] += f"\n({low} to {high})" if each else "\n(no range)"
+    return cells
 
 
 def _value(want: "Want", value: float | None, base: float | None) -> str:
