@@ -50,11 +50,11 @@ def omissions(
             "requests are not served one by one",
         ),
         (
-            "cgroup, ionice, O_DIRECT and RWF_DONTCACHE of",
+            "cgroup, ionice, O_DIRECT, RWF_DONTCACHE and fadvise of",
             others,
             "no program of the scenario, or changed by --set",
         ),
-        ("O_DIRECT and RWF_DONTCACHE for", opening, "opens files itself"),
+        ("O_DIRECT, RWF_DONTCACHE and fadvise of", opening, "opens files itself"),
     ):
         if names:
             yield f"{what} {', '.join(names)} ({why})"

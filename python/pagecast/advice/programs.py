@@ -1,4 +1,4 @@
-"""Finds the knobs of processes: memory and I/O limits of a cgroup, ionice, O_DIRECT and RWF_DONTCACHE.
+"""Finds the knobs of processes: memory and I/O limits of a cgroup, ionice, O_DIRECT, RWF_DONTCACHE, fadvise.
 
 A process has knobs if it has a program in the scenario; those of workloads in other formats have none.
 An open with a flag goes before the first use of a file; a program with opens of its own keeps its flags.
@@ -57,28 +57,29 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
         yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, unit_file)), is_ordered=False)
     program = process.get("do")
     if isinstance(program, list) and not opens_files(program):
-        for flag in ("O_DIRECT", "RWF_DONTCACHE"):
-            for kind in ("write", "read"):
-                if changed := _with_flag(program, flag, kind):
-                    text = f"{flag} for {kind}s of {name}"
-                    how = _HOW[flag]
-                    yield Knob(
-                        text,
-                        (
-                            Setting(
-                                text,
-                                (f"{key}.do={toml_value(changed)}",),
-                                (Line("", f"{name}: {kind} {how}"),),
-                            ),
-                        ),
-                        effort=2.0,
-                    )
+        yield from _programs(name, key, program)
 
 
 _HOW = {
     "O_DIRECT": "with O_DIRECT (dd oflag=direct or iflag=direct, fio direct=1), in calls of whole blocks",
     "RWF_DONTCACHE": "with RWF_DONTCACHE (pwritev2, preadv2; fio uncached=1)",
 }
+
+
+def _programs(name: str, key: str, program: Sequence[Any]) -> Iterator[Knob]:
+    """Give the program with flags, and with advice on its files."""
+
+    def knob(text: str, changed: Sequence[Any], line: str) -> Knob:
+        setting = Setting(text, (f"{key}.do={toml_value(changed)}",), (Line("", f"{name}: {line}"),))
+        return Knob(text, (setting,), effort=2.0)
+
+    for flag in ("O_DIRECT", "RWF_DONTCACHE"):
+        for kind in ("write", "read"):
+            if changed := _with_flag(program, flag, kind):
+                yield knob(f"{flag} for {kind}s of {name}", changed, f"{kind} {_HOW[flag]}")
+    if (changed := _with_advice(program)) != [*program]:
+        how = "POSIX_FADV_DONTNEED after the last use of each file (dd oflag=nocache or iflag=nocache)"
+        yield knob(f"FADV_DONTNEED for files of {name}", changed, how)
 
 
 def _limits(
@@ -179,6 +180,31 @@ def _with_flag(program: Sequence[Any], flag: str, kind: str) -> list[Any]:
             seen.add(each[kind])
         found.append(inner)
     return found if len(found) > len(program) or found != [*program] else []
+
+
+def _with_advice(program: Sequence[Any], *, is_outermost: bool = True) -> list[Any]:
+    """Put "dontneed" after the last use of each file that is read or written.
+
+    It stands in the loop for a path with a parameter, and after it for another one.
+    """
+    moved = {*_paths(program, "read"), *_paths(program, "write")}
+    last = {path: number for number, each in enumerate(program) for path in _uses(each)}
+    found: list[Any] = []
+    for number, each in enumerate(program):
+        is_loop = isinstance(each.get("do"), list)
+        found.append({**each, "do": _with_advice(each["do"], is_outermost=False)} if is_loop else each)
+        found += [
+            {"fadvise": path, "advice": "dontneed"}
+            for path, at in last.items()
+            if at == number and path in moved and (not is_loop if "{" in path else is_outermost)
+        ]
+    return found
+
+
+def _uses(step: Mapping[str, Any]) -> Iterator[str]:
+    for each in step.get("do", ()):
+        yield from _uses(each)
+    yield from (step[key] for key in ("read", "write", "fsync", "fdatasync") if key in step)
 
 
 def _paths(program: Sequence[Any], kind: str) -> list[str]:

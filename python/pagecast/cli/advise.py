@@ -81,10 +81,10 @@ def command(
 ) -> None:
     """Search settings with which SCENARIO does what is wanted; print lines to paste.
 
-    Each setting is tried alone: dirty limits, the disk's queue, limits of cgroups, ionice, O_DIRECT and
-    RWF_DONTCACHE, mount and export options, memory to buy. Those that matter are then searched together.
-    The model is kernel. Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting fulfils all
-    that is wanted.
+    Each setting is tried alone: dirty limits, the disk's queue, limits of cgroups, ionice, O_DIRECT,
+    RWF_DONTCACHE and fadvise, mount and export options, memory to buy. Those that matter are then searched
+    together. The model is kernel. Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting
+    fulfils all that is wanted.
 
     \b
     Examples:
