@@ -1,12 +1,14 @@
 """``pagecast advise``: what it prints, and how it ends."""
 
 import json
+import re
+import shlex
 
 import pytest
 
 from pagecast.advice import search as searching
 from pagecast.exit_codes import ExitCode
-from tests.unit.advice.conftest import BESIDE, WANTS
+from tests.unit.advice.conftest import BESIDE, SEVERAL, WANTS
 
 ARGUMENTS = ("advise", "beside.toml", "--want", WANTS[0], "--want", WANTS[1], "--workers", "1")
 
@@ -36,6 +38,41 @@ def test_json_of_advise(beside):
     assert [each["want"] for each in document["wants"]] == ["p99(db fsync) < 20.0 ms", WANTS[1]]
     assert document["present"]["settings"] == []
     assert all(each["check"].startswith("pagecast validate ") for each in document["suggestions"])
+
+
+def test_the_printed_checks_are_taken(pagecast):
+    """Of a job with a machine and settings of its own, and of several hosts."""
+    (pagecast.folder / "job.fio").write_text("[w]\nrw=write\nsize=64m\nfilename=/data/a\nend_fsync=1\n")
+    (pagecast.folder / "several.toml").write_text(SEVERAL)
+    job = ("job.fio", "--machine", "wrench-cluster", "--set", "machine.vm.dirty_ratio=30")
+    for case, kind in ((job, "validate"), (("several.toml",), "simulate")):
+        outcome = pagecast(
+            "advise", *case, "--want", "makespan < 0.1x", "--budget", "60", "--workers", "1", "--json"
+        )
+        commands = [shlex.split(each["check"]) for each in json.loads(outcome.stdout)["suggestions"]]
+        chosen = next(words[1:] for words in commands if words[1] == kind)
+        if kind == "validate":
+            assert "machine.vm.dirty_ratio=30" in chosen
+            chosen = [str(pagecast.folder) if word == "DIR" else word for word in chosen] + ["--dry-run"]
+        assert pagecast(*chosen).code == ExitCode.OK
+
+
+def test_lines_name_their_host_where_there_are_several(pagecast):
+    (pagecast.folder / "several.toml").write_text(SEVERAL)
+    outcome = pagecast(
+        "advise", "several.toml", "--want", "makespan < 0.8x", "--budget", "60", "--workers", "1"
+    )
+    assert "/etc/exports on server\n" in outcome.stdout
+    assert "exportfs -o rw,async '*:/export'  # on server\n" in outcome.stdout
+
+
+def test_ranges_stand_below_the_values(beside):
+    outcome = beside(*ARGUMENTS, "--budget", "20", "--uncertain", "5")
+    assert "In brackets: the 90 % range of 5 draws." in " ".join(outcome.stdout.split())
+    assert re.search(r"\(\d[\d.]* ms to \d[\d.]* ms\)", outcome.stdout)
+    document = json.loads(beside(*ARGUMENTS, "--budget", "20", "--uncertain", "5", "--json").stdout)
+    for each in (document["present"], *document["suggestions"]):
+        assert all(0 < low <= high for low, high in each["ranges"])
 
 
 def test_all_shows_each_setting_alone(beside):

@@ -559,7 +559,7 @@ fn every_way_to_change_a_file_is_seen() {
             "fwrite = '/export/f', size = '100 kB'",
             "fclose = '/export/f'",
         ],
-        &["copy = '/export/g', to = '/export/f'"],
+        &["copy = '/export/g', to = '/export/f', by = 'copy_file_range'"],
         &["copy = '/export/g', to = '/export/f', by = 'read_write'"],
         &["mmap_write = '/export/f', size = '1 kB'"],
         &["truncate = '/export/f', size = '2 MB'"],

@@ -3,9 +3,12 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pagecast.advice.finding import find_hosts, find_knobs, largest_processes, used_disks
+from pagecast.advice.omissions import omissions
+from pagecast.advice.ranging import with_ranges
 from pagecast.advice.search import Advice, measures_of, search
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import check_progress, check_whole, texts
@@ -13,9 +16,10 @@ from pagecast.errors import ArgumentError, MeasureError
 from pagecast.extras import require
 from pagecast.measures import Measure, Want, evaluate, parse_want
 from pagecast.measures.language import parse_measure
-from pagecast.progress import Progress
+from pagecast.progress import Progress, teller
 from pagecast.sweeps.point import Outcome, Task
 from pagecast.sweeps.source import Source, read_source
+from pagecast.uncertainty import MOST_DRAWS
 
 if TYPE_CHECKING:
     from pagecast.result import Result
@@ -33,6 +37,7 @@ def advise(
     seed: int = 0,
     set: Sequence[str] = (),
     workers: int | None = None,
+    uncertain: int | None = None,
     progress: Progress | None = None,
 ) -> Advice:
     """Search settings of an administrator that fulfil wants; nothing is set.
@@ -51,6 +56,9 @@ def advise(
         As for `Scenario.load`.
     workers : int, optional
         Processes; one for each processor if not given.
+    uncertain : int, optional
+        So many machines are drawn for each suggestion, as for `pagecast.simulate`: `Suggestion.ranges` has
+        the 90 % range of each want.
     progress : callable, optional
         Gets the fraction of the budget that is used, and what is done.
 
@@ -70,7 +78,13 @@ def advise(
     """
     source = read_source(scenario, overrides=texts("set", set))
     return advise_source(
-        source, want=want, budget=budget, seed=seed, workers=workers, progress=check_progress(progress)
+        source,
+        want=want,
+        budget=budget,
+        seed=seed,
+        workers=workers,
+        uncertain=uncertain,
+        progress=check_progress(progress),
     )
 
 
@@ -81,6 +95,7 @@ def advise_source(
     budget: int,
     seed: int,
     workers: int | None,
+    uncertain: int | None,
     progress: Progress | None,
 ) -> Advice:
     """Search for a scenario that is read already; arguments as for `advise`."""
@@ -92,6 +107,7 @@ def advise_source(
         raise ArgumentError("nothing is wanted; say for example --want 'p99(db fsync) < 20 ms'")
     budget = check_whole("budget", budget, least=2, most=1_000_000)
     seed = check_whole("seed", seed, least=0, most=2**64 - 1)
+    draws = None if uncertain is None else check_whole("uncertain", uncertain, least=2, most=MOST_DRAWS)
     loaded = Scenario.from_toml(
         source.text, origin=source.origin, base_dir=source.base_dir, set=source.overrides
     )
@@ -103,10 +119,21 @@ def advise_source(
         if value is None:
             raise MeasureError(f"`{each.measure.text}` has no value here; want something else")
     hosts = find_hosts(loaded, used_disks(result))
-    knobs = find_knobs(hosts, source.text, source.overrides, largest_processes(result))
-    return search(
-        task, wants, [*knobs], baseline=baseline, budget=budget, seed=seed, workers=workers, progress=progress
+    where = (hosts, source.text, source.overrides, largest_processes(result))
+    found = search(
+        task,
+        wants,
+        [*find_knobs(*where)],
+        baseline=baseline,
+        budget=budget,
+        seed=seed,
+        workers=workers,
+        progress=progress,
     )
+    found = replace(found, not_tried=(*omissions(*where),))
+    if draws is None or found.is_stopped:
+        return found
+    return with_ranges(found, task, draws, threads=workers, tell=teller(progress))
 
 
 def _costs(result: "Result") -> Iterator[Measure]:

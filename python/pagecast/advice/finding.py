@@ -2,10 +2,11 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pagecast.advice.knob import Knob
+from pagecast.advice.knob import Knob, Setting
 from pagecast.advice.knobs import Host, host_knobs
 from pagecast.advice.programs import process_knobs
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pagecast.api import Scenario
     from pagecast.result import Result
 
-__all__ = ["find_hosts", "find_knobs", "largest_processes", "used_disks"]
+__all__ = ["find_hosts", "find_knobs", "is_form_of", "largest_processes", "programs_of", "used_disks"]
 
 _MOST_PROCESSES = 6
 """Of so many processes, those that move most, makespans are costs and settings are tried."""
@@ -53,23 +54,35 @@ def find_hosts(scenario: "Scenario", used: Collection[tuple[str, str]] | None) -
     tables: Mapping[str, Any] = described.get("host") or {scenario.hosts[0]: described["machine"]}
     if used is None:
         used = [(name, disk) for name, table in tables.items() for disk in table.get("disk", {})]
-    sources = [
-        place
-        for table in tables.values()
-        for mount in table.get("mount", {}).values()
-        for place in (mount.get("nfs"), *mount.get("striped", ()))
-        if place
-    ]
+    sources = {name: [*_sources(table)] for name, table in tables.items()}
+    exports = {place for places in sources.values() for place in places}
+
+    def writing(name: str) -> Iterator[Mapping[str, Any]]:
+        """Give the disks that a host writes to, its own and those of its servers."""
+        places = [(name, path) for path in tables[name].get("mount", {})]
+        places += [(server, path) for server, _, path in (each.partition(":") for each in sources[name])]
+        for server, path in places:
+            disk = tables[server]["mount"][path].get("disk")
+            if (server, disk) in used:
+                yield tables[server]["disk"][disk]
+
     return {
         name: Host(
             f"host.{name}" if "host" in described else "machine",
             name if len(tables) > 1 else "",
             table,
             [disk for host, disk in used if host == name and disk in table.get("disk", {})],
-            [path for path in table.get("mount", {}) if f"{name}:{path}" in sources],
+            [path for path in table.get("mount", {}) if f"{name}:{path}" in exports],
+            [str(disk["write"]) for disk in writing(name)],
         )
         for name, table in ((name, tables[name]) for name in scenario.hosts)
     }
+
+
+def _sources(table: Mapping[str, Any]) -> Iterator[str]:
+    """Give what the mounts of a host mount of others, as ``server:/path``."""
+    for mount in table.get("mount", {}).values():
+        yield from (place for place in (mount.get("nfs"), *mount.get("striped", ())) if place)
 
 
 def find_knobs(
@@ -107,10 +120,43 @@ def _all_knobs(
     for host in hosts.values():
         mounts = host.table.get("mount", {}).values()
         if host.disks or any("nfs" in mount or "striped" in mount for mount in mounts):
-            yield from host_knobs(host)
+            for knob in host_knobs(host):
+                yield _with_lines_on(
+                    host, knob, [replace(each, text=host.knob(each.text)) for each in knob.settings]
+                )
     first = next(iter(hosts.values()))
-    for process in tomllib.loads(text.decode()).get("process", ()):
-        form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
-        is_set = any(each.strip().startswith(f"process.{process.get('name')}.") for each in overrides)
-        if "do" in process and not is_set and any(re.fullmatch(form, name) for name in moving):
-            yield from process_knobs(hosts.get(process.get("host", ""), first), process)
+    for process in programs_of(text, overrides, moving):
+        host = hosts.get(process.get("host", ""), first)
+        for knob in process_knobs(host, process):
+            yield _with_lines_on(host, knob, knob.settings)
+
+
+def _with_lines_on(host: Host, knob: Knob, settings: Iterable[Setting]) -> Knob:
+    """Give a knob with these settings, whose lines say which of several hosts they belong to."""
+    return replace(
+        knob,
+        settings=tuple(
+            replace(each, lines=tuple(replace(line, host=host.label) for line in each.lines))
+            for each in settings
+        ),
+    )
+
+
+def programs_of(text: bytes, overrides: Sequence[str], moving: Collection[str]) -> list[dict[str, Any]]:
+    """Give the tables of the processes that have knobs: a program each, which no override has changed.
+
+    Parameters are those of `find_knobs`.
+    """
+    return [
+        process
+        for process in tomllib.loads(text.decode()).get("process", ())
+        if "do" in process
+        and not any(each.strip().startswith(f"process.{process.get('name')}.") for each in overrides)
+        and any(is_form_of(process, name) for name in moving)
+    ]
+
+
+def is_form_of(process: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a process is one of those that a table of the scenario makes."""
+    form = re.sub(r"\\\{[^}]*\\\}", ".*", re.escape(str(process.get("name", ""))))
+    return re.fullmatch(form, name) is not None

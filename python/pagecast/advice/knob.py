@@ -27,6 +27,8 @@ class Line:
         A command that does the same until the next boot; ``""`` if there is none.
     cgroup : str
         A command that writes the file of the cgroup which systemd would write; ``""`` for other lines.
+    host : str
+        The one it belongs to; ``""`` where there is one host.
     """
 
     file: str
@@ -34,6 +36,7 @@ class Line:
     section: str = ""
     now: str = ""
     cgroup: str = ""
+    host: str = ""
 
 
 @dataclass(frozen=True)

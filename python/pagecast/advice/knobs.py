@@ -1,8 +1,9 @@
 """Finds the knobs of a machine: dirty limits, disks, mounts, file servers, memory.
 
-Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, as a limit of
-so many bytes says little by itself. Left out: what takes durability away (``nobarrier``), io.weight
-without iocost, which the scenario language does not have, and the mount options of XFS and Btrfs.
+Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, here or at a
+server, as a limit of so many bytes says little by itself. Left out: what takes durability away
+(``nobarrier``), io.weight without iocost, which the scenario language does not have, and the mount options of
+XFS and Btrfs.
 What the kernel refuses is left out, too: more requests than a disk without a scheduler has tags.
 """
 
@@ -14,7 +15,7 @@ from pagecast._core import format_bytes
 from pagecast.advice.knob import DISK, NETWORK_SERVER, Knob, Line, Setting
 from pagecast.quantities import parse_quantity
 
-__all__ = ["Host", "fstab_line", "host_knobs", "serves_pages", "sysctl_line", "udev_line"]
+__all__ = ["Host", "fstab_line", "has_schedulers", "host_knobs", "serves_pages", "sysctl_line", "udev_line"]
 
 _MIB = 1 << 20
 _SECONDS_OF_DISK = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -43,6 +44,8 @@ class Host:
         Those that are used.
     exports : collection of str
         Its mounts that other hosts mount.
+    write_rates : collection of str
+        Of the disks that it writes to, its own and those of its servers.
     """
 
     key: str
@@ -50,6 +53,7 @@ class Host:
     table: Mapping[str, Any]
     disks: Collection[str]
     exports: Collection[str] = ()
+    write_rates: Collection[str] = ()
 
     def knob(self, name: str) -> str:
         """Give the name of a knob, with the host where there are several."""
@@ -99,13 +103,19 @@ def serves_pages(disk: Mapping[str, Any]) -> bool:
     return "service" in disk and not any(_is_given(disk.get(key)) for key in _OF_FLOWS)
 
 
+def has_schedulers(host: Host, disk: str) -> bool:
+    """Tell whether the model has schedulers of a disk: with `service`, since Linux 5.0."""
+    is_served = "service" in host.table["disk"][disk]
+    return is_served and host.table.get("kernel", {}).get("version", "6") >= "5"
+
+
 def _is_given(value: object) -> bool:
     quantity = parse_quantity(value) if isinstance(value, str) else None
     return bool(value if quantity is None else quantity.value)
 
 
 def _dirty_limits(host: Host) -> Iterator[Knob]:
-    rates = [_bytes(host.table["disk"][disk]["write"]) for disk in host.disks]
+    rates = [_bytes(rate) for rate in host.write_rates]
     if not rates:
         return
     vm = host.table.get("vm", {})
@@ -162,7 +172,7 @@ def _disk(host: Host, disk: str) -> Iterator[Knob]:
     around = [count for count in around if count <= max(requests, _most_requests(table))]
     yield Knob(host.knob(f"{disk} nr_requests"), settings("nr_requests", around))
     yield Knob(host.knob(f"{disk} wbt_lat_usec"), (setting("wbt_lat_usec", 0 if is_throttled else 2000),))
-    if "service" in table and host.table.get("kernel", {}).get("version", "6") >= "5":
+    if has_schedulers(host, disk):
         yield Knob(host.knob(f"{disk} scheduler"), settings("scheduler", _SCHEDULERS), is_ordered=False)
 
 

@@ -1,6 +1,5 @@
-"""The lines of a suggestion, by file, and the commands that do the same now and check it for real."""
+"""The lines of a suggestion, by file, and the commands that do the same now."""
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,17 +7,19 @@ from pagecast.advice.knob import DISK, Line
 from pagecast.advice.knobs import fstab_line
 from pagecast.advice.search import Suggestion
 
-__all__ = ["Paste", "check_command", "is_run", "pastes"]
+__all__ = ["Paste", "pastes"]
 
 _FSTAB = "/etc/fstab"
 
 
 @dataclass(frozen=True)
 class Paste:
-    """The lines of one file.
+    """The lines of one file of a host.
 
     Attributes
     ----------
+    host : str
+        ``""`` where there is one host.
     file : str
         ``""`` for what no file does: a flag of a program, memory to buy.
     lines : tuple of str
@@ -29,6 +30,7 @@ class Paste:
         Commands that do the same for a process in a cgroup that is not systemd's.
     """
 
+    host: str
     file: str
     lines: tuple[str, ...]
     now: tuple[str, ...]
@@ -41,7 +43,7 @@ class Paste:
 
 
 def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
-    """Give the lines of all settings, those of one file together.
+    """Give the lines of all settings, those of one file of a host together.
 
     Parameters
     ----------
@@ -51,54 +53,27 @@ def pastes(suggestion: Suggestion) -> tuple[Paste, ...]:
     -------
     tuple of Paste
     """
-    by_file: dict[str, list[Line]] = {}
+    by_file: dict[tuple[str, str], list[Line]] = {}
     for setting in suggestion.settings:
         for line in setting.lines:
-            by_file.setdefault(line.file, []).append(line)
+            by_file.setdefault((line.host, line.file), []).append(line)
     return tuple(
-        _paste(file, _joined_mounts(lines) if file == _FSTAB else sorted(lines, key=_is_no_scheduler))
-        for file, lines in by_file.items()
+        _paste(host, file, _joined_mounts(lines) if file == _FSTAB else sorted(lines, key=_is_no_scheduler))
+        for (host, file), lines in by_file.items()
     )
 
 
-def _paste(file: str, lines: Sequence[Line]) -> Paste:
+def _paste(host: str, file: str, lines: Sequence[Line]) -> Paste:
     now, cgroup = (
         tuple(dict.fromkeys(text for text in texts if text))
         for texts in ((line.now for line in lines), (line.cgroup for line in lines))
     )
-    return Paste(file, _texts(lines), now, cgroup)
+    return Paste(host, file, _texts(lines), now, cgroup)
 
 
 def _is_no_scheduler(line: Line) -> bool:
     """Sort a scheduler first: with it the kernel sets nr_requests and write-back throttling anew."""
     return "queue/scheduler" not in line.text
-
-
-def check_command(scenario: str, suggestion: Suggestion) -> str:
-    """Give the command that checks settings once they are made.
-
-    Parameters
-    ----------
-    scenario : str
-        Its file.
-    suggestion : Suggestion
-
-    Returns
-    -------
-    str
-        ``pagecast validate``, or ``pagecast simulate`` where `is_run` is false: its figures are to be held
-        against those of the programs themselves.
-    """
-    overrides = [text for setting in suggestion.settings for text in setting.overrides]
-    sets = "".join(f" --set {shlex.quote(text)}" for text in dict.fromkeys(overrides))
-    where = " --dir DIR" if is_run(suggestion) else ""
-    return f"pagecast {'validate' if where else 'simulate'} {shlex.quote(scenario)}{where}{sets}"
-
-
-def is_run(suggestion: Suggestion) -> bool:
-    """Tell whether ``pagecast run`` can do it: it has no cgroups of processes, and no memory to buy."""
-    overrides = [text for setting in suggestion.settings for text in setting.overrides]
-    return not any(".cgroup." in text or ".memory.size=" in text for text in overrides)
 
 
 def _texts(lines: Sequence[Line]) -> tuple[str, ...]:

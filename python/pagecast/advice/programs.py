@@ -1,4 +1,4 @@
-"""Finds the knobs of processes: memory and I/O limits of a cgroup, ionice, O_DIRECT and RWF_DONTCACHE.
+"""Finds the knobs of processes: memory and I/O limits of a cgroup, ionice, O_DIRECT, RWF_DONTCACHE, fadvise.
 
 A process has knobs if it has a program in the scenario; those of workloads in other formats have none.
 An open with a flag goes before the first use of a file; a program with opens of its own keeps its flags.
@@ -15,7 +15,7 @@ from pagecast.advice.knobs import Host, serves_pages, udev_line
 from pagecast.quantities import parse_quantity
 from pagecast.toml_text import toml_key, toml_value
 
-__all__ = ["process_knobs"]
+__all__ = ["opens_files", "process_knobs"]
 
 _IONICE = {
     "idle": ("IOSchedulingClass=idle", "-c 3"),
@@ -56,29 +56,30 @@ def process_knobs(host: Host, process: Mapping[str, Any]) -> Iterator[Knob]:
     if "ionice" not in process and any("service" in host.table["disk"][disk] for disk in host.disks):
         yield Knob(f"ionice of {name}", tuple(_ionice(host, name, key, unit_file)), is_ordered=False)
     program = process.get("do")
-    if isinstance(program, list) and not _opens(program):
-        for flag in ("O_DIRECT", "RWF_DONTCACHE"):
-            for kind in ("write", "read"):
-                if changed := _with_flag(program, flag, kind):
-                    text = f"{flag} for {kind}s of {name}"
-                    how = _HOW[flag]
-                    yield Knob(
-                        text,
-                        (
-                            Setting(
-                                text,
-                                (f"{key}.do={toml_value(changed)}",),
-                                (Line("", f"{name}: {kind} {how}"),),
-                            ),
-                        ),
-                        effort=2.0,
-                    )
+    if isinstance(program, list) and not opens_files(program):
+        yield from _programs(name, key, program)
 
 
 _HOW = {
     "O_DIRECT": "with O_DIRECT (dd oflag=direct or iflag=direct, fio direct=1), in calls of whole blocks",
     "RWF_DONTCACHE": "with RWF_DONTCACHE (pwritev2, preadv2; fio uncached=1)",
 }
+
+
+def _programs(name: str, key: str, program: Sequence[Any]) -> Iterator[Knob]:
+    """Give the program with flags, and with advice on its files."""
+
+    def knob(text: str, changed: Sequence[Any], line: str) -> Knob:
+        setting = Setting(text, (f"{key}.do={toml_value(changed)}",), (Line("", f"{name}: {line}"),))
+        return Knob(text, (setting,), effort=2.0)
+
+    for flag in ("O_DIRECT", "RWF_DONTCACHE"):
+        for kind in ("write", "read"):
+            if changed := _with_flag(program, flag, kind):
+                yield knob(f"{flag} for {kind}s of {name}", changed, f"{kind} {_HOW[flag]}")
+    if (changed := _with_advice(program)) != [*program]:
+        how = "POSIX_FADV_DONTNEED after the last use of each file (dd oflag=nocache or iflag=nocache)"
+        yield knob(f"FADV_DONTNEED for files of {name}", changed, how)
 
 
 def _limits(
@@ -146,9 +147,11 @@ def _ionice(host: Host, name: str, key: str, unit_file: str) -> Iterator[Setting
             )
 
 
-def _opens(program: Sequence[Any]) -> bool:
+def opens_files(program: Sequence[Any]) -> bool:
+    """Tell whether a program opens files itself."""
     return any(
-        "open" in each or "fopen" in each or "fd" in each or _opens(each.get("do", ())) for each in program
+        "open" in each or "fopen" in each or "fd" in each or opens_files(each.get("do", ()))
+        for each in program
     )
 
 
@@ -177,6 +180,31 @@ def _with_flag(program: Sequence[Any], flag: str, kind: str) -> list[Any]:
             seen.add(each[kind])
         found.append(inner)
     return found if len(found) > len(program) or found != [*program] else []
+
+
+def _with_advice(program: Sequence[Any], *, is_outermost: bool = True) -> list[Any]:
+    """Put "dontneed" after the last use of each file that is read or written.
+
+    It stands in the loop for a path with a parameter, and after it for another one.
+    """
+    moved = {*_paths(program, "read"), *_paths(program, "write")}
+    last = {path: number for number, each in enumerate(program) for path in _uses(each)}
+    found: list[Any] = []
+    for number, each in enumerate(program):
+        is_loop = isinstance(each.get("do"), list)
+        found.append({**each, "do": _with_advice(each["do"], is_outermost=False)} if is_loop else each)
+        found += [
+            {"fadvise": path, "advice": "dontneed"}
+            for path, at in last.items()
+            if at == number and path in moved and (not is_loop if "{" in path else is_outermost)
+        ]
+    return found
+
+
+def _uses(step: Mapping[str, Any]) -> Iterator[str]:
+    for each in step.get("do", ()):
+        yield from _uses(each)
+    yield from (step[key] for key in ("read", "write", "fsync", "fdatasync") if key in step)
 
 
 def _paths(program: Sequence[Any], kind: str) -> list[str]:

@@ -30,8 +30,11 @@ _PRUNING = 0.1
 """Share of the budget that is kept for leaving settings out again."""
 
 _POPULATION = 12
-_COST = 1e-3
-"""Weight of what a setting costs beside the excess over the limits."""
+_MISSED = 0.01
+"""Penalty of each want that is not fulfilled, beside its excess over the limit."""
+
+_HALF_COST = 10.0
+"""What costs so much has half of that penalty; nothing costs more than it, so that no want is given up."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,8 @@ class Suggestion:
         The most that a power cut would lose.
     penalty : float
         Sum of the excess over all limits, and a small part for what the settings cost.
+    ranges : tuple of tuple of float or None
+        With ``uncertain=N`` the 90 % range of each value; None where half of the draws cannot go on.
     """
 
     settings: tuple[Setting, ...]
@@ -60,6 +65,12 @@ class Suggestion:
     makespans: dict[str, float]
     at_risk_bytes: int | None
     penalty: float
+    ranges: tuple[tuple[float, float] | None, ...] = ()
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """Those of all settings, as for ``--set``."""
+        return tuple(text for setting in self.settings for text in setting.overrides)
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,10 @@ class Advice:
     simulations : int
     is_stopped : bool
         Whether it was interrupted.
+    not_tried : tuple of str
+        Knobs that the scenario leaves no way to try, and why.
+    draws : int
+        Behind each range; 0 where none was drawn.
     """
 
     wants: tuple[Want, ...]
@@ -92,6 +107,8 @@ class Advice:
     failures: dict[str, str]
     simulations: int
     is_stopped: bool = False
+    not_tried: tuple[str, ...] = ()
+    draws: int = 0
 
     @property
     def is_met(self) -> bool:
@@ -175,14 +192,14 @@ class _Search:
         risk = at_risk / at_risk_now if at_risk is not None and at_risk_now else 0.0
         effort = sum(knob.effort for knob, at in zip(self.knobs, choice, strict=True) if at)
         is_met = tuple(want.holds(value, base) for want, value, base in rows)
-        missed = 0.01 * (len(is_met) - sum(is_met))
+        cost = effort + slower + risk
         return Suggestion(
             self.settings(choice),
             wanted,
             is_met,
             makespans,
             at_risk,
-            min(excess, _FAILED) + missed + _COST * (effort + slower + risk),
+            min(excess, _FAILED) + _MISSED * (len(is_met) - sum(is_met) + cost / (cost + _HALF_COST)),
         )
 
     def penalty(self, choice: Choice) -> float:
@@ -373,7 +390,10 @@ def _prune(state: _Search) -> None:
 
 
 def _ranked(state: _Search) -> list[Choice]:
-    fine = [choice for choice, outcome in state.known.items() if not outcome.error and any(choice)]
+    """Give the points with an effect, the best first."""
+    fine = [
+        choice for choice, outcome in state.known.items() if not outcome.error and state.has_effect(choice)
+    ]
     return sorted(fine, key=lambda choice: (state.penalty(choice), choice))
 
 

@@ -1,19 +1,21 @@
 """``pagecast advise``: settings that fulfil wishes, with lines to paste; it sets nothing."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pagecast.arguments import shown
 from pagecast.cli import options
 from pagecast.exit_codes import ExitCode
 from pagecast.workloads import Reading
 
 if TYPE_CHECKING:
     from pagecast.advice import Advice
+    from pagecast.advice.check import Case
+    from pagecast.advice.lines import Paste
     from pagecast.advice.search import Suggestion
     from pagecast.measures import Want
 
@@ -56,6 +58,12 @@ __all__ = ["command"]
     metavar="N",
     help="Simulate N points at a time; by default one per processor.",
 )
+@click.option(
+    "--uncertain",
+    type=click.IntRange(min=2, max=10_000),
+    metavar="N",
+    help="Give each want of the table a 90 % range: of N draws, as pagecast simulate --uncertain.",
+)
 @options.as_json
 @click.option("--all", "every", is_flag=True, help="Show each setting that was tried alone, too.")
 def command(
@@ -67,15 +75,16 @@ def command(
     budget: int,
     seed: int,
     workers: int | None,
+    uncertain: int | None,
     as_json: bool,
     every: bool,
 ) -> None:
     """Search settings with which SCENARIO does what is wanted; print lines to paste.
 
-    Each setting is tried alone: dirty limits, the disk's queue, limits of cgroups, ionice, O_DIRECT and
-    RWF_DONTCACHE, mount and export options, memory to buy. Those that matter are then searched together.
-    The model is kernel. Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting fulfils all
-    that is wanted.
+    Each setting is tried alone: dirty limits, the disk's queue, limits of cgroups, ionice, O_DIRECT,
+    RWF_DONTCACHE and fadvise, mount and export options, memory to buy. Those that matter are then searched
+    together. The model is kernel. Nothing is set. Ctrl-C shows the best so far. Exit code 1: no setting
+    fulfils all that is wanted.
 
     \b
     Examples:
@@ -84,37 +93,46 @@ def command(
       pagecast advise job.fio --machine m.toml --want 'rate(* write) > 400 MB/s'
     """
     from pagecast.advice.advising import advise_source
+    from pagecast.advice.check import Case
     from pagecast.cli.progress import Progress
     from pagecast.sweeps.source import read_source
 
     source = read_source(scenario, overrides=overrides, machine=machine, reading=reading)
     with Progress() as progress:
         found = advise_source(
-            source, want=wants, budget=budget, seed=seed, workers=workers, progress=progress.part
+            source,
+            want=wants,
+            budget=budget,
+            seed=seed,
+            workers=workers,
+            uncertain=uncertain,
+            progress=progress.part,
         )
+    case = Case(scenario, machine, overrides, reading, seed, source)
     if as_json:
-        click.echo(json.dumps(_document(found, scenario), ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(_document(found, case), ensure_ascii=False, allow_nan=False))
     else:
-        _print(found, scenario, every=every)
+        _print(found, case, every=every)
     if found.is_stopped:
         raise KeyboardInterrupt
     if not found.is_met:
         raise click.exceptions.Exit(ExitCode.CHECK_FAILED)
 
 
-def _document(found: "Advice", scenario: Path) -> dict[str, Any]:
-    from pagecast.advice.lines import check_command, pastes
+def _document(found: "Advice", case: "Case") -> dict[str, Any]:
+    from pagecast.advice.lines import pastes
 
     def of(suggestion: "Suggestion") -> dict[str, Any]:
         return {
             "settings": [setting.text for setting in suggestion.settings],
-            "overrides": [text for setting in suggestion.settings for text in setting.overrides],
+            "overrides": suggestion.overrides,
             "values": suggestion.values,
+            **({"ranges": suggestion.ranges} if found.draws else {}),
             "is_met": suggestion.is_met,
             "makespans": suggestion.makespans,
             "at_risk_bytes": suggestion.at_risk_bytes,
             "paste": [asdict(paste) for paste in pastes(suggestion)],
-            "check": check_command(str(scenario), suggestion),
+            "check": case.command(suggestion),
         }
 
     return {
@@ -127,13 +145,14 @@ def _document(found: "Advice", scenario: Path) -> dict[str, Any]:
             {"knob": knob, "setting": setting.text, "values": values} for knob, setting, values in found.alone
         ],
         "without_effect": found.without_effect,
+        "not_tried": found.not_tried,
         "failures": found.failures,
         "simulations": found.simulations,
         "is_stopped": found.is_stopped,
     }
 
 
-def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
+def _print(found: "Advice", case: "Case", *, every: bool) -> None:
     from pagecast.cli.summary import new_console
     from pagecast.report.document import Table
     from pagecast.report.terminal import print_table
@@ -154,7 +173,8 @@ def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
             rows=rows,
             text_columns=2,
             note="* the want is fulfilled. Slower processes: their makespan against now. At risk: the most "
-            "that a power cut would lose.",
+            "that a power cut would lose, without direct I/O."
+            + (f" In brackets: the 90 % range of {found.draws:,} draws." if found.draws else ""),
         ),
         console,
     )
@@ -178,9 +198,11 @@ def _print(found: "Advice", scenario: Path, *, every: bool) -> None:
         why = "paste these lines" if number == 1 else "which changes no program, paste these lines"
         if not all(each.is_met):
             why += ", though it does not fulfil all"
-        _print_lines(number, why, each, scenario)
+        _print_lines(number, why, each, case)
     if found.without_effect:
         click.echo(f"\nWithout effect here: {', '.join(found.without_effect)}.")
+    if found.not_tried:
+        click.echo(f"Not tried: {'; '.join(found.not_tried)}.")
     for text, why in found.failures.items():
         click.echo(f"Not possible: {text} ({why}).")
     if found.is_stopped:
@@ -199,27 +221,32 @@ def _worth_pasting(found: "Advice") -> list[int]:
     return sorted({*([1] if found.suggestions else []), *([first] if (first := next(in_files, 0)) else [])})
 
 
-def _print_lines(number: int, why: str, suggestion: "Suggestion", scenario: Path) -> None:
-    from pagecast.advice.lines import check_command, is_run, pastes
+def _print_lines(number: int, why: str, suggestion: "Suggestion", case: "Case") -> None:
+    from pagecast.advice.lines import pastes
 
     click.echo(f"For {number}, {why}; nothing has been set:")
     found = pastes(suggestion)
     for paste in found:
-        click.echo(f"  {paste.file or 'By hand'}")
+        click.echo(f"  {paste.file or 'By hand'}{f' on {paste.host}' if paste.host else ''}")
         click.echo("".join(f"    {line}\n" for line in paste.lines), nl=False)
-    if now := [line for paste in found for line in paste.now]:
+    if now := [command for paste in found for command in _commands(paste, paste.now)]:
         click.echo("  or until the next boot")
         click.echo("".join(f"    {line}\n" for line in now), nl=False)
-    if cgroup := [line for paste in found for line in paste.cgroup]:
+    if cgroup := [command for paste in found for command in _commands(paste, paste.cgroup)]:
         click.echo("  or, for a process in a cgroup that is not systemd's")
         click.echo("".join(f"    {line}\n" for line in cgroup), nl=False)
     if any(paste.needs_disk for paste in found):
         click.echo("  sdX is the name that the kernel gives the disk; lsblk shows it.")
-    if is_run(suggestion):
+    if case.is_run(suggestion):
         click.echo("  Then check it for real, DIR on that disk:")
     else:
         click.echo("  Then time the programs themselves, and compare with")
-    click.echo(f"    {check_command(shown(scenario), suggestion)}")
+    click.echo(f"    {case.command(suggestion)}")
+
+
+def _commands(paste: "Paste", commands: Sequence[str]) -> list[str]:
+    """Give commands with a comment that names their host, where there are several."""
+    return [f"{command}  # on {paste.host}" if paste.host else command for command in commands]
 
 
 def _numbered(found: "Advice") -> "list[tuple[int, Suggestion]]":
@@ -234,7 +261,7 @@ def _row(found: "Advice", number: str, of: "Suggestion") -> list[str]:
     return [
         number,
         names,
-        *_values(found, of.values),
+        *_with_ranges(found, of),
         "\n".join(f"{name} {factor:.2f}x" for name, factor in slower.items()),
         "" if of.at_risk_bytes is None else format_bytes(of.at_risk_bytes),
     ]
@@ -245,6 +272,16 @@ def _values(found: "Advice", values: "tuple[float | None, ...]") -> list[str]:
         _value(want, value, base)
         for want, value, base in zip(found.wants, values, found.present.values, strict=True)
     ]
+
+
+def _with_ranges(found: "Advice", of: "Suggestion") -> list[str]:
+    from pagecast.quantities import shown_quantity
+
+    cells = _values(found, of.values)
+    for number, each in enumerate(of.ranges):
+        low, high = (shown_quantity(end, found.wants[number].measure.unit) for end in each or (None, None))
+        cells[number] += f"\n({low} to {high})" if each else "\n(no range)"
+    return cells
 
 
 def _value(want: "Want", value: float | None, base: float | None) -> str:

@@ -15,7 +15,7 @@ from pagecast.measures.language import Measure, Operations, matching
 if TYPE_CHECKING:
     from pagecast.result import Columns, Result
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "rows_of"]
 
 _MOST_NAMES = 12
 """A message lists so many."""
@@ -50,7 +50,7 @@ def evaluate(measures: Sequence[Measure], result: "Result") -> list[int | float 
 def _percentile(measure: Measure, result: "Result") -> float:
     import numpy as np
 
-    rows = _rows(measure, result.latency_bins)
+    rows = rows_of(measure, result.latency_bins)
     duration_s, count = result.latency_bins["duration_s"][rows], result.latency_bins["count"][rows]
     order = np.argsort(duration_s, kind="stable")
     so_far = np.cumsum(count[order])
@@ -64,23 +64,23 @@ def _mean(measure: Measure, result: "Result") -> float | None:
 
 
 def _min(measure: Measure, result: "Result") -> float:
-    return float(result.latency["min_s"][_rows(measure, result.latency)].min())
+    return float(result.latency["min_s"][rows_of(measure, result.latency)].min())
 
 
 def _max(measure: Measure, result: "Result") -> float:
-    return float(result.latency["max_s"][_rows(measure, result.latency)].max())
+    return float(result.latency["max_s"][rows_of(measure, result.latency)].max())
 
 
 def _sum(measure: Measure, result: "Result") -> float:
-    return math.fsum(result.latency["total_s"][_rows(measure, result.latency)].tolist())
+    return math.fsum(result.latency["total_s"][rows_of(measure, result.latency)].tolist())
 
 
 def _count(measure: Measure, result: "Result") -> int:
-    return int(result.latency["count"][_rows(measure, result.latency)].sum())
+    return int(result.latency["count"][rows_of(measure, result.latency)].sum())
 
 
 def _bytes(measure: Measure, result: "Result") -> int:
-    return int(result.latency["bytes"][_rows(measure, result.latency)].sum())
+    return int(result.latency["bytes"][rows_of(measure, result.latency)].sum())
 
 
 def _rate(measure: Measure, result: "Result") -> float | None:
@@ -93,7 +93,7 @@ def _makespan(measure: Measure, result: "Result") -> float:
 
 def _span(measure: Measure, result: "Result") -> float:
     """Give the time from the first start to the last end."""
-    rows = _rows(measure, result.latency, with_all_kinds=measure.function == "makespan")
+    rows = rows_of(measure, result.latency, with_all_kinds=measure.function == "makespan")
     starts, ends = result.latency["first_start_s"][rows], result.latency["last_end_s"][rows]
     return float(ends.max() - starts.min())
 
@@ -103,7 +103,7 @@ def _share(measure: Measure, result: "Result") -> float | None:
     names = [name.removesuffix("_s") for name in parts if name.endswith("_s")]
     if measure.subject not in names:
         raise _unknown(measure, "part", measure.subject, names)
-    rows = _rows(measure, parts)
+    rows = rows_of(measure, parts)
     sums = {name: math.fsum(parts[f"{name}_s"][rows].tolist()) for name in names}
     return _ratio(sums[measure.subject], math.fsum(sums.values()))
 
@@ -172,7 +172,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Measure, "Result"], int | float | None]]] 
 }
 
 
-def _rows(measure: Measure, table: "Columns", *, with_all_kinds: bool = False) -> Any:
+def rows_of(measure: Measure, table: "Columns", *, with_all_kinds: bool = False) -> Any:
     """Give the numbers of the rows that a measure is about; `*` as a kind is all that is about files."""
     import numpy as np
 

@@ -5,6 +5,6 @@ platforms, `figures` names the figures of a result, `curves` takes what pictures
 draws, and `simulating` puts them together. Left out: the error of the model for levels of memory.
 """
 
-from pagecast.uncertainty.simulating import MOST_DRAWS, check_has_ranges, simulate, with_ranges
+from pagecast.uncertainty.simulating import MOST_DRAWS, check_has_ranges, ranges_of, simulate, with_ranges
 
-__all__ = ["MOST_DRAWS", "check_has_ranges", "simulate", "with_ranges"]
+__all__ = ["MOST_DRAWS", "check_has_ranges", "ranges_of", "simulate", "with_ranges"]

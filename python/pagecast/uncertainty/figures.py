@@ -1,7 +1,7 @@
 """The figures of a forecast that get ranges: measures, each with the kind of I/O that its time belongs to."""
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pagecast.errors import MeasureError
 from pagecast.kinds import NO_IO
 from pagecast.measures import Measure, evaluate, parse_measure
+from pagecast.measures.evaluate import rows_of
 from pagecast.result import is_modelled
 from pagecast.uncertainty.curves import MOST_HOSTS
 from pagecast.uncertainty.kinds import Kind, kind_of_whole, kinds_of_rows, seconds_by_kind
@@ -18,7 +19,7 @@ from pagecast.uncertainty.kinds import Kind, kind_of_whole, kinds_of_rows, secon
 if TYPE_CHECKING:
     from pagecast.result import Result
 
-__all__ = ["Figure", "Floats", "figures_of", "values_of"]
+__all__ = ["Figure", "Floats", "figures_for", "figures_of", "values_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -47,8 +48,9 @@ class Figure:
     share: float = 1.0
 
     def changed(self, times: Floats, factors: Floats) -> Floats:
-        """Multiply the part of times that is I/O, shape (draws,)."""
-        return times * (1 + self.share * (factors - 1))
+        """Multiply the part of times that is I/O, shape (draws,); a rate is divided."""
+        scale = 1 + self.share * (factors - 1)
+        return times / scale if self.measure.unit == "bytes_per_s" else times * scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def figures_of(result: "Result", *, nfs: Collection[str] = ()) -> list[Figure]:
         `makespan` comes first.
     """
     table = result.latency
-    kinds = kinds_of_rows(table, result.latency_parts, nfs)
+    together = _together(result, nfs)
     processes = list(dict.fromkeys(table["process"]))
 
     def rows(process: str | None, operation: str | None = None) -> list[int]:
@@ -97,14 +99,6 @@ def figures_of(result: "Result", *, nfs: Collection[str] = ()) -> list[Figure]:
             for row, (of, what) in enumerate(columns)
             if process in (None, of) and operation in (None, what)
         ]
-
-    def together(chosen: list[int]) -> _Row:
-        return _Row(
-            seconds_by_kind([kinds[row] for row in chosen], table["total_s"][chosen]),
-            int(table["count"][chosen].sum()),
-            float(table["first_start_s"][chosen].min(initial=np.inf)),
-            float(table["last_end_s"][chosen].max(initial=0.0)),
-        )
 
     whole = together(rows(None))
     found = [Figure(parse_measure("makespan"), whole.kind, _io_share(result, whole))]
@@ -120,6 +114,57 @@ def figures_of(result: "Result", *, nfs: Collection[str] = ()) -> list[Figure]:
                 named = f"{'*' if process is None else _quoted(process)} {operation}"
                 found += [Figure(measure, of.kind) for measure in _of_operations(named, of.count)]
     return found + [Figure(measure, None) for measure in _levels(result)]
+
+
+def figures_for(measures: Sequence[Measure], result: "Result", *, nfs: Collection[str] = ()) -> list[Figure]:
+    """Make figures of measures: the error of the model is that of the operations which they are about.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+        That the result has.
+    result : Result
+        The forecast itself, which no draw has changed.
+    nfs : collection of str
+        Mount points of NFS.
+
+    Returns
+    -------
+    list of Figure
+    """
+    together = _together(result, nfs)
+    return [_figure_for(measure, result, together) for measure in measures]
+
+
+def _figure_for(measure: Measure, result: "Result", together: "_Together") -> Figure:
+    if measure.unit not in ("s", "bytes_per_s"):
+        return Figure(measure, None)
+    if measure.operations is None:
+        whole = together(range(len(result.latency)))
+        return Figure(measure, whole.kind, _io_share(result, whole))
+    is_makespan = measure.function == "makespan"
+    of = together(rows_of(measure, result.latency, with_all_kinds=is_makespan).tolist())
+    return Figure(measure, of.kind, of.share if is_makespan or measure.function == "rate" else 1.0)
+
+
+_Together: TypeAlias = Callable[[Sequence[int]], _Row]
+
+
+def _together(result: "Result", nfs: Collection[str]) -> _Together:
+    """Give what adds up rows of `latency`."""
+    table = result.latency
+    kinds = kinds_of_rows(table, result.latency_parts, nfs)
+
+    def together(rows: Sequence[int]) -> _Row:
+        chosen = list(rows)
+        return _Row(
+            seconds_by_kind([kinds[row] for row in chosen], table["total_s"][chosen]),
+            int(table["count"][chosen].sum()),
+            float(table["first_start_s"][chosen].min(initial=np.inf)),
+            float(table["last_end_s"][chosen].max(initial=0.0)),
+        )
+
+    return together
 
 
 def _quoted(process: str) -> str:

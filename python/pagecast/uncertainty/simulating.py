@@ -1,7 +1,7 @@
 """Simulates a scenario, and with ``uncertain=N`` so many draws of its machine: a range of each figure."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,12 +11,13 @@ from pagecast import api, models
 from pagecast.api import Scenario
 from pagecast.arguments import check_progress, check_whole
 from pagecast.errors import SimulationError, UnknownModelError
+from pagecast.measures import Measure
 from pagecast.progress import Progress
 from pagecast.ranges import Drawn, Ranges
 from pagecast.result import Result
 from pagecast.uncertainty.curves import HIGH, LOW, Curves, Lines, curves_of, latency_bands, level_bands
 from pagecast.uncertainty.draws import scalings
-from pagecast.uncertainty.figures import Figure, Floats, figures_of, values_of
+from pagecast.uncertainty.figures import Figure, Floats, figures_for, figures_of, values_of
 from pagecast.uncertainty.kinds import (
     KINDS,
     NAMES,
@@ -29,7 +30,7 @@ from pagecast.uncertainty.kinds import (
 from pagecast.uncertainty.model_error import MODEL, ModelError, shipped
 from pagecast.uncertainty.running import run_draws
 
-__all__ = ["MOST_DRAWS", "check_has_ranges", "simulate", "with_ranges"]
+__all__ = ["MOST_DRAWS", "check_has_ranges", "ranges_of", "simulate", "with_ranges"]
 
 MOST_DRAWS: Final = 10_000
 """More say no more."""
@@ -164,13 +165,9 @@ def with_ranges(
     nfs = nfs_mounts(scenario)
     figures, lines = figures_of(forecast, nfs=nfs), Lines.of(forecast)
     taken = _draw(scenario, forecast, draws, figures, lines, options=options, threads=threads, tell=tell)
-    failures = [each for each in taken if isinstance(each, SimulationError)]
-    done = {draw: each for draw, each in enumerate(taken) if not isinstance(each, SimulationError)}
-    if 2 * len(failures) > draws:
-        raise SimulationError(f"{len(failures):,} of {draws:,} draws cannot go on; the first: {failures[0]}")
+    done, failures = _sorted_out(taken)
     known = (shipped() if error is None else error) if forecast.model == MODEL else ModelError(())
-    errors = {kind: known.factors(kind, draws, forecast.seed) for kind in KINDS}
-    factors = {kind: np.array([errors[kind][draw] for draw in done]) for kind in KINDS}
+    factors = _factors(known, forecast.seed, draws, done)
     kind = figures[0].kind
     assert kind is not None, "the makespan has the error of a kind"
     curves = [each.curves for each in done.values()]
@@ -191,6 +188,60 @@ def with_ranges(
         latency_bands(curves, lines, [factors[of] for of in _kinds_of_lines(forecast, lines, nfs)]),
     )
     return forecast.with_ranges(ranges)
+
+
+def ranges_of(
+    measures: Sequence[Measure],
+    scenario: Scenario,
+    forecast: Result,
+    draws: int,
+    *,
+    threads: int | None = None,
+    tell: Progress = lambda fraction, what: None,
+) -> list[tuple[float, float]]:
+    """Give the 90 % ranges of measures of a forecast by `kernel`.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    scenario, forecast, draws, threads, tell
+        As for `with_ranges`.
+
+    Returns
+    -------
+    list of tuple of float
+        NaN of what no draw has.
+
+    Raises
+    ------
+    SimulationError
+        Over half of the draws cannot go on.
+    """
+    figures = figures_for(measures, forecast, nfs=nfs_mounts(scenario))
+    lines = Lines.of(forecast)
+    taken = _draw(scenario, forecast, draws, figures, lines, options=None, threads=threads, tell=tell)
+    done, _ = _sorted_out(taken)
+    factors = _factors(shipped(), forecast.seed, draws, done)
+    low, _, high = _percentiles(figures, [each.values for each in done.values()], factors)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def _sorted_out(
+    taken: "Sequence[_Draw | SimulationError]",
+) -> "tuple[dict[int, _Draw], list[SimulationError]]":
+    """Part draws by their numbers from failures, of which there may be half."""
+    failures = [each for each in taken if isinstance(each, SimulationError)]
+    if 2 * len(failures) > len(taken):
+        raise SimulationError(
+            f"{len(failures):,} of {len(taken):,} draws cannot go on; the first: {failures[0]}"
+        )
+    return {n: each for n, each in enumerate(taken) if not isinstance(each, SimulationError)}, failures
+
+
+def _factors(known: ModelError, seed: int, draws: int, done: Collection[int]) -> dict[Kind, Floats]:
+    """Draw the errors of the model; those of the draws that are done."""
+    errors = {kind: known.factors(kind, draws, seed) for kind in KINDS}
+    return {kind: np.array([errors[kind][draw] for draw in done]) for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +274,7 @@ def _draw(
             seed=(seed + draw) & _MOST_SEED,
             options=options,
             record="histogram",
+            at_risk=any(figure.measure.needs_at_risk for figure in figures),
             threads=1,
             progress=look,
         )
@@ -247,15 +299,8 @@ def _table(
     drawn: Sequence[Sequence[float]],
     factors: Mapping[Kind, Floats],
 ) -> dict[str, object]:
-    """Give the columns of `Result.ranges`; NaN where no draw has such an operation."""
-    percentiles = []
-    for number, figure in enumerate(figures):
-        values = np.array([values[number] for values in drawn])
-        if figure.kind is not None:
-            values = figure.changed(values, factors[figure.kind])
-        known = values[~np.isnan(values)]
-        percentiles.append(np.quantile(known, (LOW, 0.5, HIGH)) if len(known) else (np.nan,) * 3)
-    low, median, high = np.array(percentiles).T
+    """Give the columns of `Result.ranges`."""
+    low, median, high = _percentiles(figures, drawn, factors)
     return {
         "measure": [figure.measure.text for figure in figures],
         "unit": [figure.measure.unit for figure in figures],
@@ -264,6 +309,21 @@ def _table(
         "low": low,
         "high": high,
     }
+
+
+def _percentiles(
+    figures: Sequence[Figure], drawn: Sequence[Sequence[float]], factors: Mapping[Kind, Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """Give the low end, the median and the high end of each figure; NaN where no draw has it."""
+    percentiles = []
+    for number, figure in enumerate(figures):
+        values = np.array([values[number] for values in drawn])
+        if figure.kind is not None:
+            values = figure.changed(values, factors[figure.kind])
+        known = values[~np.isnan(values)]
+        percentiles.append(np.quantile(known, (LOW, 0.5, HIGH)) if len(known) else (np.nan,) * 3)
+    low, median, high = np.array(percentiles).T
+    return low, median, high
 
 
 def _kinds_of_lines(forecast: Result, lines: Lines, nfs: frozenset[str]) -> list[Kind]:

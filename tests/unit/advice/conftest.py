@@ -5,6 +5,7 @@ import pytest
 import pagecast as pc
 from pagecast.advice import advise
 from pagecast.advice.finding import find_hosts, find_knobs, largest_processes, used_disks
+from pagecast.advice.omissions import omissions
 
 BESIDE = """\
 models = ["kernel"]
@@ -75,6 +76,15 @@ def advice(tmp_path_factory):
 
 def knobs_of(scenario, text, overrides=()):
     """Give all knobs of a scenario with what its forecast used."""
+    return [*find_knobs(*place_of(scenario, text, overrides))]
+
+
+def omissions_of(scenario, text, overrides=()):
+    """Give what is not tried of a scenario."""
+    return [*omissions(*place_of(scenario, text, overrides))]
+
+
+def place_of(scenario, text, overrides):
+    """Give what knobs are found in."""
     result = pc.simulate(scenario)
-    hosts = find_hosts(scenario, used_disks(result))
-    return [*find_knobs(hosts, text, overrides, largest_processes(result))]
+    return find_hosts(scenario, used_disks(result)), text, overrides, largest_processes(result)

@@ -71,6 +71,40 @@ def test_what_cannot_be_fulfilled_gives_the_closest(beside):
     assert found.suggestions[0].values[0] < found.present.values[0]
 
 
+def test_a_cost_hides_no_setting_that_fulfils_all(tmp_path):
+    """An async export leaves 600 times as much at risk, which weighs less than the want."""
+    rounds = """do = [ { repeat = 600, as = "k", do = [
+  { write = "/nfs/{k}", size = "64 KiB" }, { fsync = "/nfs/{k}" } ] } ]
+"""
+    path = tmp_path / "fsyncs.toml"
+    path.write_text(SEVERAL.partition("do = [")[0] + rounds)
+    found = advise(path, want=["makespan(app) < 0.8x"], budget=70, workers=1)
+    assert found.is_met
+    assert [setting.text for setting in found.suggestions[0].settings] == ["export async on server"]
+    assert found.suggestions[0].at_risk_bytes > 100 * found.present.at_risk_bytes
+
+
+def test_a_setting_without_effect_is_no_suggestion(tmp_path):
+    """A shorter time between wake-ups makes the end 0.5 % earlier."""
+    path = tmp_path / "first.toml"
+    path.write_text(
+        """machine = { from = "wrench-cluster", memory.size = "64 GB" }
+[[file]]
+path = "/data/in"
+size = "20 GB"
+[[process]]
+name = "app"
+do = [ { read = "/data/in" }, { compute = "28 s" }, { write = "/data/out", size = "20 GB" } ]
+"""
+    )
+    found = advise(path, want=["makespan < 0.8x"], budget=24, workers=1)
+    alone = {setting.text: values for _, setting, values in found.alone}
+    assert alone["dirty_writeback_centisecs 50"][0] < found.present.values[0]
+    assert "vm.dirty_writeback_centisecs" in found.without_effect
+    suggested = {setting.text for each in found.suggestions for setting in each.settings}
+    assert "dirty_writeback_centisecs 50" not in suggested
+
+
 def test_what_holds_already_needs_nothing(beside):
     found = advise(beside, want=["p99(db fsync) < 10 s"], budget=10, workers=1)
     assert found.is_met
@@ -126,6 +160,7 @@ def test_other_hosts_have_their_knobs(tmp_path):
         "nfsd threads on server",
         "/export export on server",
         "vm.dirty_bytes on server",
+        "vm.dirty_background_bytes on client",
     } <= names | {*found.without_effect}
     assert [*found.failures] == ["RWF_DONTCACHE for writes of app"], "NFS does not take it"
 

@@ -3,7 +3,7 @@
 import pytest
 
 import pagecast as pc
-from tests.unit.advice.conftest import BESIDE, knobs_of
+from tests.unit.advice.conftest import BESIDE, knobs_of, omissions_of
 
 
 def knobs(folder, disk):
@@ -22,6 +22,29 @@ def test_io_max_is_offered_where_a_disk_serves_requests(tmp_path, key):
     assert not [name for name in found if name.startswith("io.max")]
     with pytest.raises(pc.ScenarioError, match="does not serve requests one by one"):
         pc.Scenario.load(path, set=plain[name].settings[0].overrides)
+
+
+@pytest.mark.parametrize(
+    ("disk", "omitted"),
+    [
+        ("kind = 'sata-ssd'\n", []),
+        ("service_less", ["scheduler, ionice and io.max of ssd (no `service`)"]),
+        ("unevenness = 0.1\n", ["io.max of ssd (requests are not served one by one)"]),
+    ],
+)
+def test_what_a_disk_lacks_is_told(tmp_path, disk, omitted):
+    path = tmp_path / "scenario.toml"
+    text = BESIDE.replace('kind = "sata-ssd"\n', disk.replace("service_less", ""))
+    path.write_text(text.replace('service = "60 us"\n', "") if disk == "service_less" else text)
+    scenario = pc.Scenario.load(path)
+    assert omissions_of(scenario, path.read_bytes()) == omitted
+
+
+def test_an_old_kernel_has_no_other_scheduler(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text(BESIDE)
+    scenario = pc.Scenario.load(path, set=["machine.kernel.version=4.18"])
+    assert omissions_of(scenario, path.read_bytes()) == ["scheduler of ssd (Linux before 5.0)"]
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
 """Lines to paste: those of every knob are accepted by the tools that read them."""
 
 import re
-import shlex
 import shutil
 import subprocess
-import tomllib
 
 import pytest
 
 import pagecast as pc
 from pagecast.advice.knob import Line, Setting
 from pagecast.advice.knobs import udev_line
-from pagecast.advice.lines import check_command, pastes
+from pagecast.advice.lines import pastes
 from pagecast.advice.search import Suggestion
 from tests.unit.advice.conftest import BESIDE, SEVERAL, knobs_of
 
@@ -128,6 +126,23 @@ def test_lines_of_one_file_stand_together_below_their_section():
     assert paste.now == ("set MemoryMax=1", "set IOSchedulingClass=idle")
 
 
+def test_lines_of_two_hosts_stand_apart():
+    settings = [
+        Setting(host, (), (Line("/etc/sysctl.d/a.conf", f"k = {host}", host=host),)) for host in ("a", "b")
+    ]
+    assert [(each.host, each.lines) for each in pastes(suggestion(*settings))] == [
+        ("a", ("k = a",)),
+        ("b", ("k = b",)),
+    ]
+
+
+def test_a_client_has_dirty_limits_in_seconds_of_the_disk_of_its_server(knobs):
+    (knob,) = (each for each in knobs if each.name == "vm.dirty_bytes on client")
+    assert knob.settings[0].text == "dirty_bytes 38 MiB on client"
+    assert knob.settings[0].overrides == (f"host.client.vm.dirty_bytes={38 << 20} B",)
+    assert knob.settings[0].lines[0].host == "client"
+
+
 def test_options_of_one_mount_are_one_line():
     settings = [
         Setting(option, (), (Line("/etc/fstab", f"/dev/sdX /data ext4 defaults,{option} 0 2"),))
@@ -159,16 +174,3 @@ def test_a_limit_of_a_unit_is_one_of_a_cgroup(knobs):
     )
     assert paste.cgroup == ('echo "$(cat /sys/block/sdX/dev) rbps=50000000" > /sys/fs/cgroup/backup/io.max',)
     assert paste.needs_disk
-
-
-def test_the_check_has_all_overrides_as_a_shell_reads_them():
-    setting = Setting("x", ("process.a.do=[{ write = '/d/a b' }]", "machine.cores=2"), ())
-    words = shlex.split(check_command("my scenario.toml", suggestion(setting)))
-    assert words[:5] == ["pagecast", "validate", "my scenario.toml", "--dir", "DIR"]
-    assert words[5:] == ["--set", setting.overrides[0], "--set", setting.overrides[1]]
-    bought = Setting("x", ("machine.memory.size=1 B",), ())
-    assert (
-        check_command("s.toml", suggestion(bought))
-        == "pagecast simulate s.toml --set 'machine.memory.size=1 B'"
-    )
-    assert tomllib.loads(setting.overrides[1].replace("machine.", ""))

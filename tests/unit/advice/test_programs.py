@@ -6,6 +6,7 @@ import pytest
 
 import pagecast as pc
 from tests.unit.advice.conftest import knobs_of as all_knobs
+from tests.unit.advice.conftest import omissions_of
 
 HEAD = """\
 models = ["kernel"]
@@ -48,6 +49,32 @@ def test_a_file_of_each_round_is_opened_in_it(tmp_path):
     assert pc.simulate(pc.Scenario.load(path, set=knob.settings[0].overrides)).end_s > 0
 
 
+def test_advice_follows_the_last_use_of_each_file(tmp_path):
+    do = """do = [ { write = "/data/a", size = "1 MB" }, { repeat = 2, as = "k", do = [
+      { write = "/data/{k}", size = "4 KiB" }, { fsync = "/data/{k}" }, { read = "/data/a" } ] } ]"""
+    knobs, path = knobs_of(tmp_path, f'name = "app"\n{do}')
+    knob = knobs["FADV_DONTNEED for files of app"]
+    _, loop, last = program_of(knob)
+    assert [next(iter(step)) for step in loop["do"]] == ["write", "fsync", "fadvise", "read"]
+    assert last == {"fadvise": "/data/a", "advice": "dontneed"}
+    assert pc.simulate(pc.Scenario.load(path, set=knob.settings[0].overrides)).end_s > 0
+
+
+def test_advice_of_a_writer_keeps_what_another_one_reads(tmp_path):
+    """A table of 2 GB stays in 4 GB of memory while 3 GB are written beside it and dropped."""
+    do = 'do = [ { write = "/data/copy{k}", size = "500 MB" }, { fsync = "/data/copy{k}" } ]'
+    process = f'name = "backup"\ndo = [ {{ repeat = 6, as = "k", {do} }} ]\n'
+    process += '[[process]]\nname = "app"\nstart = "15 s"\ndo = [ { read = "/data/table" } ]\n'
+    process += '[[file]]\npath = "/data/table"\nsize = "2 GB"\ncached = "2 GB"\n'
+    knobs, path = knobs_of(tmp_path, process)
+    (setting,) = knobs["FADV_DONTNEED for files of backup"].settings
+    read_s = [
+        pc.simulate(pc.Scenario.load(path, set=overrides)).operations["duration_s"][-1]
+        for overrides in ((), setting.overrides)
+    ]
+    assert read_s[1] < read_s[0] / 2
+
+
 def test_copies_of_a_process_have_knobs_together(tmp_path):
     do = 'do = [ { write = "/data/{n}", size = "4 KiB" }, { fsync = "/data/{n}" } ]'
     process = f'name = "app{{n}}"\ncount = 2\n{do}'
@@ -70,15 +97,21 @@ def test_copies_of_a_process_have_knobs_together(tmp_path):
     ],
 )
 def test_a_program_with_opens_of_its_own_keeps_its_flags(process, tmp_path):
-    knobs, _ = knobs_of(tmp_path, f'name = "app"\n{process}')
+    knobs, path = knobs_of(tmp_path, f'name = "app"\n{process}')
+    told = omissions_of(pc.Scenario.load(path), path.read_bytes())
+    assert told == ["O_DIRECT, RWF_DONTCACHE and fadvise of app (opens files itself)"]
     assert not [name for name in knobs if "O_DIRECT" in name or "DONTCACHE" in name]
     assert "memory.max of app" in knobs
 
 
 def test_what_is_set_of_a_process_stays(tmp_path):
     process = 'name = "app"\ndo = [ { write = "/data/a", size = "4 KiB" } ]'
-    knobs, _ = knobs_of(tmp_path, process, "process.app.ionice=idle")
+    own = "process.app.ionice=idle"
+    knobs, path = knobs_of(tmp_path, process, own)
     assert not [name for name in knobs if "app" in name]
+    told = omissions_of(pc.Scenario.load(path, set=[own]), path.read_bytes(), [own])
+    knobs = "cgroup, ionice, O_DIRECT, RWF_DONTCACHE and fadvise of app"
+    assert told == [f"{knobs} (no program of the scenario, or changed by --set)"]
 
 
 def test_a_process_stays_in_its_cgroup(tmp_path):

@@ -122,5 +122,5 @@ def test_a_value_that_is_not_seen_was_not_accepted(commands):
 
 
 def test_missing_answers_are_an_error(commands):
-    with pytest.raises(BedError, match="the guest answered 0 of 50 commands"):
+    with pytest.raises(BedError, match="the guest answered 0 of 51 commands"):
         answers_of(commands["disk"], "number,code,message,seen\n")

@@ -52,7 +52,7 @@ def test_a_dry_run_says_everything_and_writes_nothing(tmp_path, capsys):
     assert "settled" in text
     code, text = said(capsys, "advice", str(folder), "--dry-run")
     assert code == 0
-    for part in ("290 MB", "user-mode-linux", "cargo", "50 commands for bed/advice/disk.toml", "advice.csv"):
+    for part in ("290 MB", "user-mode-linux", "cargo", "51 commands for bed/advice/disk.toml", "advice.csv"):
         assert part in text
     assert "settled" not in said(capsys, "host", str(folder), "--dry-run", "a_seqwrite")[1]
     assert not folder.exists()

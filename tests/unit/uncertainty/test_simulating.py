@@ -6,6 +6,8 @@ import pytest
 import pagecast as pc
 from pagecast import api
 from pagecast.errors import ArgumentError, ArgumentTypeError, SimulationError
+from pagecast.measures import parse_measure
+from pagecast.uncertainty.figures import figures_for, figures_of
 from pagecast.uncertainty.model_error import ModelError
 from pagecast.uncertainty.simulating import with_ranges
 
@@ -230,3 +232,17 @@ def test_of_many_hosts_no_levels_are_kept():
     result = ranges(pc.Scenario.from_toml(hosts + links + programs), 4)
     assert len(result.level_bands) == 0
     assert [name for name in result.ranges["measure"] if name.startswith("peak")] == []
+
+
+def test_figures_of_any_measures_have_the_same_errors():
+    result = api.simulate(scenario())
+    figures = figures_of(result)
+    assert figures_for([figure.measure for figure in figures], result) == figures
+
+
+def test_a_rate_is_divided_by_the_error_of_its_time():
+    result = api.simulate(scenario())
+    span, rate = figures_for([parse_measure("makespan(backup)"), parse_measure("rate(backup *)")], result)
+    factors = np.array([0.5, 2.0])
+    assert span.kind == rate.kind
+    assert rate.changed(np.ones(2), factors) == pytest.approx(1 / span.changed(np.ones(2), factors))
