@@ -10,6 +10,7 @@ from typing import Any, Final
 from pagecast.api import Scenario, simulate
 from pagecast.arguments import shown
 from pagecast.errors import ScenarioError
+from pagecast.kinds import MOVE_BYTES
 from pagecast.progress import Progress, teller
 
 __all__ = ["StripePlan", "StripePoint", "plan_stripe"]
@@ -138,7 +139,7 @@ def _striped(machine: Mapping[str, Any]) -> Iterator[_Mount]:
 
 
 def _throughput(operations: Any, mounts: Sequence[_Mount]) -> float:
-    """Give the bytes of all reads and writes below the mounts in a second.
+    """Give the bytes that operations below the mounts move in a second; a copy is where it reads.
 
     The time is that from the start of the first operation there to the end of the last one.
     """
@@ -148,7 +149,7 @@ def _throughput(operations: Any, mounts: Sequence[_Mount]) -> float:
         for row in zip(*columns, strict=True)
         if any(mount.has(str(row[0]), str(row[1])) for mount in mounts)
     ]
-    moved = sum(int(row[3]) for row in rows if row[2] in ("read", "write"))
+    moved = sum(int(row[3]) for row in rows if row[2] in MOVE_BYTES)
     if not moved:
         raise ScenarioError("no process reads or writes below a striped mount")
     return moved / (max(float(row[5]) for row in rows) - min(float(row[4]) for row in rows))

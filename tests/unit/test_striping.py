@@ -50,6 +50,22 @@ def test_by_default_the_number_of_servers_doubles_up_to_all(scenario):
     ]
 
 
+@pytest.mark.parametrize(
+    "operation",
+    [
+        '{ fopen = "/pvfs/f", mode = "r" }, { fread = "/pvfs/f", call = "1 MiB" }',
+        '{ fopen = "/pvfs/new", mode = "w" }, { fwrite = "/pvfs/new", size = "300 MB", call = "1 MiB" }',
+        '{ copy = "/pvfs/f", to = "/pvfs/new", by = "read_write", call = "1 MiB" }',
+        '{ read = "/pvfs/f", call = "1 MB", pattern = { writes = "50 %" } }',
+    ],
+)
+def test_every_operation_that_moves_bytes_counts(scenario, operation):
+    scenario.write_text(scenario.read_text().replace('{ read = "/pvfs/f" }', operation))
+    (point,) = plan_stripe(scenario, strip_bytes=[65_536], servers=[3]).points
+    result = pc.simulate(pc.Scenario.load(scenario), model="kernel")
+    assert point.bytes_per_s == pytest.approx(300e6 / result.end_s, rel=0.05)
+
+
 def test_a_scenario_without_striped_mounts_and_too_many_servers_are_refused(scenario, tmp_path):
     with pytest.raises(ScenarioError, match="has only 3"):
         plan_stripe(scenario, strip_bytes=[1 << 20], servers=[4])
