@@ -12,7 +12,7 @@ from rich.console import Console
 from pagecast import Scenario
 from pagecast.errors import StudyError
 from pagecast.studies import nfs
-from pagecast.studies.nfs.forecast import SCENARIO
+from pagecast.studies.nfs.forecast import SCENARIO, _durable, _rate
 from pagecast.studies.nfs.published import cases, reference
 
 MIB = 2**20
@@ -53,13 +53,11 @@ def folder(tmp_path):
 def simulated(case, *, disk_mib_per_s, size_mib, overrides):
     """Write 30 MiB/s and commit 60 MiB every two seconds."""
     time_s = np.array([0.0, 100.0])
-    nothing = np.zeros(2)
     timeline = {
         "host": np.array(["client", "client"]),
         "time_s": time_s,
         "dirtied_bytes": 30 * MIB * time_s,
-        "dirty_bytes": nothing,
-        "writeback_bytes": nothing,
+        "dirty_bytes": np.zeros(2),
     }
     events = {"event": np.array(["nfs commit"] * 50), "time_s": 2.0 * np.arange(1, 51)}
     return SimpleNamespace(timeline=timeline, events=events, provenance={"machine_hash": "0" * 64})
@@ -108,6 +106,21 @@ def test_the_case_that_fixes_the_server_is_not_judged(folder):
     assert outcome.conclusion()[0] == (
         "Throughput: 1 of 2 cases within 20 %, mean 25 %; a disk that is always busy 233 %."
     )
+
+
+def test_bytes_are_durable_when_a_commit_has_them_and_count_once():
+    dirtied = MIB * np.array([0.0, 400.0, 800.0, 800.0, 1600.0, 1600.0])
+    dirty = MIB * np.array([0.0, 400.0, 800.0, 400.0, 1200.0, 800.0])
+    timeline = {
+        "host": np.array(["client"] * 6),
+        "time_s": np.array([0.0, 5.0, 10.0, 10.0, 30.0, 30.0]),
+        "dirtied_bytes": dirtied,
+        "dirty_bytes": dirty,
+        "writeback_bytes": dirty,
+    }
+    times, durable = _durable(SimpleNamespace(timeline=timeline))
+    assert durable.tolist() == [0.0, 0.0, 0.0, 400.0, 400.0, 800.0]
+    assert _rate(times, durable) == pytest.approx(20.0)
 
 
 def test_sizes_of_commits_and_patches_are_shown(folder):

@@ -109,13 +109,13 @@ def _commits_s(result: "Result") -> NDArray[np.float64]:
 
 
 def _durable(result: "Result") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give times in s, and the MiB durable then: dirtied less those dirty, under writeback or unstable."""
+    """Give times in s, and the MiB durable then: dirtied less those dirty, which unstable ones count as."""
     timeline = result.timeline
     of_client = np.asarray(timeline["host"]) == CLIENT
-    dirtied, dirty, writeback = (
-        np.asarray(timeline[f"{name}_bytes"], float)[of_client] for name in ("dirtied", "dirty", "writeback")
+    times, dirtied, dirty = (
+        np.asarray(timeline[name], float)[of_client] for name in ("time_s", "dirtied_bytes", "dirty_bytes")
     )
-    return np.asarray(timeline["time_s"], float)[of_client], (dirtied - dirty - writeback) / MIB
+    return times, (dirtied - dirty) / MIB
 
 
 def _rate(times: NDArray[np.float64], durable: NDArray[np.float64]) -> float:
