@@ -12,7 +12,7 @@ from rich.console import Console
 from pagecast import Scenario
 from pagecast.errors import StudyError
 from pagecast.studies import nfs
-from pagecast.studies.nfs.forecast import SCENARIO
+from pagecast.studies.nfs.forecast import SCENARIO, _durable, _rate
 from pagecast.studies.nfs.published import cases, reference
 
 MIB = 2**20
@@ -53,16 +53,16 @@ def folder(tmp_path):
 def simulated(case, *, disk_mib_per_s, size_mib, overrides):
     """Write 30 MiB/s and commit 60 MiB every two seconds."""
     time_s = np.array([0.0, 100.0])
-    nothing = np.zeros(2)
     timeline = {
         "host": np.array(["client", "client"]),
         "time_s": time_s,
         "dirtied_bytes": 30 * MIB * time_s,
-        "dirty_bytes": nothing,
-        "writeback_bytes": nothing,
+        "dirty_bytes": np.zeros(2),
     }
     events = {"event": np.array(["nfs commit"] * 50), "time_s": 2.0 * np.arange(1, 51)}
-    return SimpleNamespace(timeline=timeline, events=events, provenance={"machine_hash": "0" * 64})
+    return SimpleNamespace(
+        timeline=timeline, events=events, events_left_out=0, provenance={"machine_hash": "0" * 64}
+    )
 
 
 def test_cases_are_those_over_nfs_with_the_version_of_their_kernel(folder):
@@ -108,6 +108,57 @@ def test_the_case_that_fixes_the_server_is_not_judged(folder):
     assert outcome.conclusion()[0] == (
         "Throughput: 1 of 2 cases within 20 %, mean 25 %; a disk that is always busy 233 %."
     )
+
+
+def test_bytes_are_durable_when_a_commit_has_them_and_count_once():
+    dirtied = MIB * np.array([0.0, 400.0, 800.0, 800.0, 1600.0, 1600.0])
+    dirty = MIB * np.array([0.0, 400.0, 800.0, 400.0, 1200.0, 800.0])
+    timeline = {
+        "host": np.array(["client"] * 6),
+        "time_s": np.array([0.0, 5.0, 10.0, 10.0, 30.0, 30.0]),
+        "dirtied_bytes": dirtied,
+        "dirty_bytes": dirty,
+        "writeback_bytes": dirty,
+    }
+    times, durable = _durable(SimpleNamespace(timeline=timeline))
+    assert durable.tolist() == [0.0, 0.0, 0.0, 400.0, 400.0, 800.0]
+    assert _rate(times, durable) == pytest.approx(20.0)
+
+
+def answered(case, *, disk_mib_per_s, size_mib, overrides):
+    """Commit 60 MiB every two seconds, each answered after half of a second."""
+    result = simulated(case, disk_mib_per_s=disk_mib_per_s, size_mib=size_mib, overrides=overrides)
+    sent = result.events["time_s"]
+    after = np.arange(1, len(sent) + 1)
+    result.timeline = {
+        "host": np.array(["client"] * 2 * len(sent)),
+        "time_s": np.stack([sent, sent + 0.5], axis=1).ravel(),
+        "dirtied_bytes": 60.0 * MIB * np.repeat(after, 2),
+        "dirty_bytes": 60.0 * MIB * np.tile([1.0, 0.0], len(sent)),
+    }
+    return result
+
+
+def test_a_round_trip_is_from_the_sending_of_a_commit_to_its_answer(folder):
+    outcome = nfs.run(data=folder, simulate=answered)
+    assert [one.round_trip_s for one in outcome.forecasts] == pytest.approx([0.5, 0.5, 0.5])
+    shown = outcome.to_json()["cases"]
+    assert (shown[0]["published_round_trip_s"], shown[0]["forecast_round_trip_s"]) == (5.0, 0.5)
+    table = next(table for table in outcome.presentation.tables(outcome) if "Round trip" in table.title)
+    assert table.rows == [("3.1.0-rc4-vanilla", "1024", "1", "5.00", "0.50", "-90.0")]
+
+
+@pytest.mark.parametrize("change", [{"is_merged": True}, {"left_out": 1}])
+def test_without_each_answer_there_is_no_round_trip(folder, change):
+    def cut(case, **asked):
+        result = answered(case, **asked)
+        result.events_left_out = change.get("left_out", 0)
+        if "is_merged" in change:
+            result.timeline = {name: np.delete(column, [1, 2]) for name, column in result.timeline.items()}
+        return result
+
+    outcome = nfs.run(data=folder, simulate=cut)
+    assert [one.round_trip_s for one in outcome.forecasts] == [None] * 3
 
 
 def test_sizes_of_commits_and_patches_are_shown(folder):

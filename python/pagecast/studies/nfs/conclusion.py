@@ -35,6 +35,16 @@ def _sentences(outcome: NfsOutcome) -> Iterator[str]:
             f"Size of a COMMIT: {_within(sizes)} of {len(sizes)} cases within {100 * WITHIN:.0f} %, mean "
             f"{100 * mean(sizes):.0f} %."
         )
+    round_trips = [
+        abs(one.round_trip_s / one.case.commits.round_trip_s - 1)
+        for one in judged
+        if one.case.commits is not None and one.round_trip_s is not None
+    ]
+    if round_trips:
+        yield (
+            f"Round trip of a COMMIT: {_within(round_trips)} of {len(round_trips)} cases within "
+            f"{100 * WITHIN:.0f} %, mean {100 * mean(round_trips):.0f} %."
+        )
 
 
 def _within(errors: list[float]) -> int:

@@ -38,11 +38,15 @@ STEPS: Final = 6
 
 @dataclass(frozen=True)
 class Forecast:
-    """A case and its forecast: MiB/s written back, and MiB of a COMMIT (None if there was none)."""
+    """A case and its forecast: MiB/s written back, and MiB and round trip of a COMMIT.
+
+    The size is None if there was no COMMIT, the round trip also if no run keeps every answer.
+    """
 
     case: Case
     mib_per_s: float
     commit_mib: float | None
+    round_trip_s: float | None
     machine_hash: str
 
 
@@ -85,8 +89,10 @@ def forecast(
     # A run ends when all is written, and one that is slower than was published takes so much longer. A short
     # one comes first.
     size_mib = PILOT_S * case.mib_per_s + case.limit_bytes / MIB
+    round_trip_s = None
     while True:
         result = simulate(case, disk_mib_per_s=disk_mib_per_s, size_mib=size_mib, overrides=overrides)
+        round_trip_s = _round_trip_s(result) or round_trip_s
         ended_s = float(np.asarray(result.timeline["time_s"], float)[-1])
         if ended_s >= END_S:
             break
@@ -98,7 +104,13 @@ def forecast(
     begin = min(BEGIN_S, end / 2)
     counted = int(np.count_nonzero((commits > begin) & (commits <= end)))
     size = float(np.diff(np.interp((begin, end), times, durable))[0]) / counted if counted else None
-    return Forecast(case, _rate(times, durable), size, str(result.provenance["machine_hash"]))
+    return Forecast(
+        case,
+        mib_per_s=_rate(times, durable),
+        commit_mib=size,
+        round_trip_s=round_trip_s,
+        machine_hash=str(result.provenance["machine_hash"]),
+    )
 
 
 def _commits_s(result: "Result") -> NDArray[np.float64]:
@@ -109,13 +121,31 @@ def _commits_s(result: "Result") -> NDArray[np.float64]:
 
 
 def _durable(result: "Result") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Give times in s, and the MiB durable then: dirtied less those dirty, under writeback or unstable."""
+    """Give times in s, and the MiB durable then: dirtied less those dirty, which unstable ones count as."""
     timeline = result.timeline
     of_client = np.asarray(timeline["host"]) == CLIENT
-    dirtied, dirty, writeback = (
-        np.asarray(timeline[f"{name}_bytes"], float)[of_client] for name in ("dirtied", "dirty", "writeback")
+    times, dirtied, dirty = (
+        np.asarray(timeline[name], float)[of_client] for name in ("time_s", "dirtied_bytes", "dirty_bytes")
     )
-    return np.asarray(timeline["time_s"], float)[of_client], (dirtied - dirty - writeback) / MIB
+    return times, (dirtied - dirty) / MIB
+
+
+def _answers(durable: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Give the rows at which bytes become durable: COMMITs are answered."""
+    return np.flatnonzero(np.diff(durable) > 0) + 1
+
+
+def _round_trip_s(result: "Result") -> float | None:
+    """Give the mean time from the sending of a COMMIT to its answer, over a whole run.
+
+    A long run keeps neither all events nor all rows of memory: None if some COMMIT or answer is not there.
+    """
+    sent = _commits_s(result)
+    times, durable = _durable(result)
+    answered = times[_answers(durable)]
+    if result.events_left_out or not len(sent) or len(sent) != len(answered):
+        return None
+    return float((answered - sent).mean())
 
 
 def _rate(times: NDArray[np.float64], durable: NDArray[np.float64]) -> float:
@@ -123,7 +153,7 @@ def _rate(times: NDArray[np.float64], durable: NDArray[np.float64]) -> float:
 
     A COMMIT makes up to half of a gibibyte durable at once: whole seconds would hold one more or one less.
     """
-    more = np.flatnonzero(np.diff(durable) > 0) + 1
+    more = _answers(durable)
     within = more[(times[more] >= BEGIN_S) & (times[more] <= END_S)]
     if len(within) < 2:
         begin, end = np.interp((BEGIN_S, END_S), times, durable)

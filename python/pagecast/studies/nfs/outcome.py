@@ -19,7 +19,7 @@ class NfsOutcome(outcome.Outcome):
     patches: tuple[Case, ...]
 
     def beside_times(self) -> dict[str, object]:
-        """Give throughputs and sizes of COMMITs under the names of ``--json``."""
+        """Give throughputs, and sizes and round trips of COMMITs, under the names of ``--json``."""
         return {
             "cases": [
                 {
@@ -29,6 +29,8 @@ class NfsOutcome(outcome.Outcome):
                     "forecast_mib_per_s": one.mib_per_s,
                     "published_commit_mib": one.case.commits and one.case.commits.size_mib,
                     "forecast_commit_mib": one.commit_mib,
+                    "published_round_trip_s": one.case.commits and one.case.commits.round_trip_s,
+                    "forecast_round_trip_s": one.round_trip_s,
                 }
                 for one in self.forecasts
             ]

@@ -12,8 +12,8 @@ from pagecast.studies.skeleton import report
 __all__ = ["PRESENTATION"]
 
 LEAD: Final = (
-    "Throughput of dd over NFS by the dirty limit of the client, and how much a COMMIT had, as they were "
-    "published when Linux changed how it throttles writers."
+    "Throughput of dd over NFS by the dirty limit of the client, how much a COMMIT had and how long it "
+    "took, as published when Linux changed how it throttles writers."
 )
 
 PITFALLS: Final = (

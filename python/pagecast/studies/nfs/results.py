@@ -38,6 +38,15 @@ def tables(outcome: NfsOutcome) -> Iterator[Table]:
             rows=commits,
             text_columns=1,
         )
+    round_trips = list(_round_trips(outcome))
+    if round_trips:
+        yield Table(
+            title="Round trip of a COMMIT, in s",
+            columns=("kernel", "limit, MiB", "writers", "published", "forecast", "error"),
+            rows=round_trips,
+            text_columns=1,
+            note="Over the longest run that keeps every answer; without a forecast there is none.",
+        )
     if outcome.patches:
         yield _patches(outcome)
 
@@ -53,6 +62,22 @@ def _commits(outcome: NfsOutcome) -> Iterable[tuple[str, ...]]:
             f"{one.case.commits.size_mib:.1f}",
             f"{one.commit_mib:.1f}",
             signed_percent(one.commit_mib / one.case.commits.size_mib - 1),
+        )
+
+
+def _round_trips(outcome: NfsOutcome) -> Iterable[tuple[str, ...]]:
+    for one in outcome.forecasts:
+        if one.case.commits is None:
+            continue
+        published = one.case.commits.round_trip_s
+        found = one.round_trip_s
+        yield (
+            one.case.kernel,
+            str(one.case.limit_bytes // MIB),
+            str(one.case.writers),
+            f"{published:.2f}",
+            "" if found is None else f"{found:.2f}",
+            "" if found is None else signed_percent(found / published - 1),
         )
 
 
