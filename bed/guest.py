@@ -96,8 +96,8 @@ class FileSystem:
 class Settings:
     """What the guest is like. Memory in MiB, rates in bytes per second, limits in percent.
 
-    `cgroup_bytes` is the memory of the cgroup (v2) that the case runs in, 0 for none; `cgroup_file` limits it.
-    `disk` is a name that guest/disk.sh knows.
+    `cgroup_bytes` is the memory of the cgroup (v2) that the case runs in, 0 for none; it is limited by
+    `cgroup_file`. `disk` is a name that guest/disk.sh knows.
     """
 
     memory_mib: int = 2048
