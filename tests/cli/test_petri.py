@@ -69,6 +69,21 @@ def test_space_reports_the_dead_marking(folder):
     assert (code, found["nodes"], found["arcs"], found["dead_markings"]) == (0, 4, 3, [3])
 
 
+def test_space_shows_the_way_to_a_marking(folder):
+    code, out, _ = called(folder, "space", "net.cpn", "--to", "Page'Counter=1`2")
+    assert code == 0
+    assert "  shortest way to marking 2:\n    Page'Up  n=0\n    Page'Up  n=1\n" in out
+    code, out, _ = called(folder, "space", "net.cpn", "--to", "Page'Counter=1`7", "--json")
+    assert (code, json.loads(out)["found"]) == (0, None)
+    assert (
+        "  no marking has Page'Counter=1`7\n"
+        in called(folder, "space", "net.cpn", "--to", "Page'Counter=1`7")[1]
+    )
+    code, _, err = called(folder, "space", "net.cpn", "--to", "Page'Nowhere=empty")
+    assert (code, "there is no place Page'Nowhere; there are Page'Counter" in err) == (2, True)
+    assert called(folder, "space", "net.cpn", "--to", "Counter")[0] == 2
+
+
 def test_step_does_what_is_answered(folder):
     code, out, _ = called(folder, "step", "net.cpn", answers="1\nm\nx\nq\n")
     assert code == 0

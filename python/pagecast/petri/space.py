@@ -1,8 +1,11 @@
 """State spaces of a net, and their report."""
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from pagecast._core import PetriSpace
+from pagecast.errors import PetriNetError
 from pagecast.result import Columns
 
 __all__ = ["StateSpace"]
@@ -81,6 +84,48 @@ class StateSpace:
         """
         return self._ll_space.marking(node)[0]
 
+    def find(self, marking: Mapping[str, str]) -> int | None:
+        """Give the first node in which places have these tokens, whatever the others have.
+
+        Parameters
+        ----------
+        marking : mapping of str to str
+            Tokens in CPN ML, by ``Page'Place``, as `marking` gives them but without time stamps; ``"empty"``
+            is no token.
+
+        Returns
+        -------
+        int or None
+            The node that fewest occurrences lead to; None if there is none.
+
+        Raises
+        ------
+        PetriNetError
+            There is no such place.
+
+        Examples
+        --------
+        >>> from pagecast import petri
+        >>> net = petri.Net("one")
+        >>> place, end = net.place("A", "UNIT", "1`()"), net.place("B", "UNIT")
+        >>> step = net.transition("Step")
+        >>> net.arc(place, step)
+        >>> net.arc(step, end)
+        >>> space = net.state_space()
+        >>> space.path(space.find({"Page'B": "1`()"}))
+        [("Page'Step", '')]
+        """
+        wanted = {place: _plain(tokens) for place, tokens in marking.items()}
+        for node in range(self.nodes):
+            found = self.marking(node)
+            if unknown := wanted.keys() - found.keys():
+                raise PetriNetError(
+                    f"there is no place {', '.join(sorted(unknown))}; there are {', '.join(found)}"
+                )
+            if all(_plain(found[place]) == tokens for place, tokens in wanted.items()):
+                return node
+        return None
+
     def path(self, node: int) -> list[tuple[str, str]]:
         """Give the shortest sequence of occurrences to a node: transitions and bindings.
 
@@ -119,3 +164,8 @@ class StateSpace:
         found["home_markings"] = self.home_markings
         found["dead_transitions"], found["live_transitions"] = self.dead_transitions, self.live_transitions
         return {**found, "bounds": self.bounds.to_dict()}
+
+
+def _plain(tokens: str) -> str:
+    """Leave out time stamps and what stands between words."""
+    return re.sub(r"@\d[\d.]*|\s", "", tokens)
