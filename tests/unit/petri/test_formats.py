@@ -1,4 +1,4 @@
-"""PNML in and out, and pictures."""
+"""Files of CPN Tools and PNML in and out, and pictures."""
 
 import json
 import re
@@ -9,6 +9,7 @@ import pytest
 
 from pagecast.errors import ArgumentError, PetriNetError
 from pagecast.petri import Net, Node, load
+from pagecast.petri.nets import path_of
 from tests.unit.petri.corpus import NETS, built
 
 
@@ -42,6 +43,28 @@ def test_a_net_is_the_same_after_pnml(tmp_path):
     assert again.pages()[0]["places"][1]["y"] == 50
     again.save(tmp_path / "again.cpn")
     assert load(tmp_path / "again.cpn").state_space().to_dict() == spaces[0].to_dict()
+
+
+def test_a_file_of_cpn_tools_keeps_what_pagecast_does_not_understand(tmp_path):
+    """Text, layout, groups, binders and options stay, element by element; only the encoding becomes UTF-8."""
+    text = path_of("ext3-read").read_text()
+    rest = text.split("?>", 1)[1]
+    page_end = rest.index("</page>")
+    aux = '<Aux id="A1"><posattr x="1.500000" y="-2.000000"/><label/><text>Größe &amp; Zeit</text></Aux>'
+    group = '<group id="G1" name="all of it"><node idref="A1"/></group>'
+    foreign = (
+        '<binders><cpnbinder id="B1" x="1" y="2" width="3"><sheets/><zorder/></cpnbinder></binders>'
+        '<options><option name="realtimestamp"><value><boolean>false</boolean></value></option></options>'
+    )
+    rest = rest[:page_end] + aux + group + rest[page_end:].replace("</cpnet>", f"{foreign}</cpnet>")
+    (tmp_path / "theirs.cpn").write_bytes(
+        ('<?xml version="1.0" encoding="iso-8859-1"?>' + rest).encode("latin-1")
+    )
+    load(tmp_path / "theirs.cpn").save(tmp_path / "ours.cpn")
+    theirs, ours = (ET.parse(tmp_path / name).getroot() for name in ("theirs.cpn", "ours.cpn"))
+    one, other = (ET.canonicalize(ET.tostring(root), strip_text=True) for root in (ours, theirs))
+    assert one == other
+    assert "Größe & Zeit" in "".join(ours.itertext())
 
 
 PNML = """<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
