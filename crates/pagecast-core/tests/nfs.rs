@@ -3,6 +3,8 @@
 //! On [`HOSTS`] the stages of a chunk of 100 MB take 1 s at the server's disk (0.1 s from its cache), 0.25 s on the link
 //! and 0.1 s into the client's memory; a message of 1 kB takes 2.56 us.
 
+use pagecast_core::result::Part;
+
 use crate::common::{Case, GB, HOSTS, MB, Run, on};
 
 const MESSAGE: f64 = 2.56e-6;
@@ -543,6 +545,23 @@ fn a_read_sees_a_change_when_attributes_are_old() {
     assert_eq!(from_cache("2 s", false), (MB, 0), "they are believed");
     assert_eq!(from_cache("4 s", false), (0, MB));
     assert_eq!(from_cache("4 s", true), (0, MB), "the delegation is taken back");
+}
+
+/// Four WRITEs of 1 MiB cross a link of 10 MB/s, and then a COMMIT waits for a disk of 100 MB/s.
+#[test]
+fn a_wait_is_divided_as_all_its_replies() {
+    let run = on(HOSTS)
+        .set("link.lan.rate=10 MB/s")
+        .process(
+            "p",
+            &[
+                "open = '/remote/g', create = true, flags = ['O_DIRECT']",
+                "write = '/remote/g', size = '4 MiB'",
+            ],
+        )
+        .run("kernel");
+    let (network, all) = (run.part("p", 1, Part::Network), run.seconds("p", 1));
+    assert!(network > 0.9 * all, "{network} s of {all} s");
 }
 
 /// Whatever changes a file on its server, a client that opens it later reads it again.

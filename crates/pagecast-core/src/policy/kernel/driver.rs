@@ -582,7 +582,7 @@ fn end_wait(cx: &mut Context<'_>, operation: OperationId) {
         task.stage = Stage::Start;
     }
     let since = task.since;
-    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - since);
+    let waited = cx.nfs.parts_of_wait(cx.now, task.file.as_ref(), part, cx.now - since);
     task.outcome.parts.add_all(&waited);
     tell_waited(cx, operation, (part, since));
     drive(cx, operation);
@@ -667,7 +667,7 @@ fn release_followers(cx: &mut Context<'_>) {
         followers.filter(|(_, task)| goes_on(task)).map(|(operation, _)| operation).collect();
     for operation in released {
         let task = cx.tasks.get_mut(operation).expect("it is there");
-        let waited = cx.nfs.parts_of_wait(task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
+        let waited = cx.nfs.parts_of_wait(cx.now, task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
         task.outcome.parts.add_all(&waited);
         drive(cx, operation);
     }

@@ -145,7 +145,7 @@ fn end_calls(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Direct { past, step, .. } = task.kind else { unreachable!("only these go past the cache") };
     let part = if past.is_write() { Part::DeviceWrite } else { Part::DeviceRead };
-    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), part, cx.now - task.since);
+    let waited = cx.nfs.parts_of_wait(cx.now, task.file.as_ref(), part, cx.now - task.since);
     task.outcome.parts.add_all(&waited);
     let end = task.end.min(task.position + step);
     let moved = end - std::mem::replace(&mut task.position, end);

@@ -65,7 +65,7 @@ fn nfs_revalidate_mapping(cx: &mut Context<'_>, operation: OperationId) -> Optio
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let file = *task.file();
     if task.stage == Stage::Durable {
-        let waited = cx.nfs.parts_of_wait(Some(&file), Part::DeviceRead, cx.now - task.since);
+        let waited = cx.nfs.parts_of_wait(cx.now, Some(&file), Part::DeviceRead, cx.now - task.since);
         task.outcome.parts.add_all(&waited);
     }
     let asks = task.stage == Stage::Start && task.mapped.is_none() && cx.nfs.must_revalidate(cx.now, &file);

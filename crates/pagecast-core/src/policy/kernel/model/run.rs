@@ -76,7 +76,7 @@ pub fn copy_read(cx: &mut Context<'_>, operation: OperationId) {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     (task.is_at_device, task.transfer) = (false, None);
     (task.shape.least, task.shape.copying) = (0.0, 0.0);
-    let waited = cx.nfs.parts_of_wait(task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
+    let waited = cx.nfs.parts_of_wait(cx.now, task.file.as_ref(), Part::DeviceRead, cx.now - task.since);
     task.outcome.parts.add_all(&waited);
     let bytes = task.shape.bytes;
     let task = &cx.tasks[operation];

@@ -7,11 +7,12 @@ use crate::machine::{NfsOptions, NfsVersion};
 use crate::policy::kernel::block::queue::{Queue, Unit};
 use crate::policy::kernel::nfs::asked::{call, returns_delegation};
 use crate::policy::kernel::nfs::inode::{Inode, Written, bytes_of};
+use crate::policy::kernel::nfs::replies::Replies;
 use crate::policy::kernel::nfs::slots::{Owner, Slots};
 use crate::policy::kernel::tasks::kind::Asked;
 use crate::policy::kernel::version::Rules;
 use crate::policy::{Actions, DeviceId, Event, FileId, OperationId, Procedure, Reply, Rpc};
-use crate::result::{Part, Parts};
+use crate::result::Parts;
 use crate::units::{Bytes, Nanos};
 
 /// The purpose of a call.
@@ -58,8 +59,7 @@ pub struct Client {
     inodes: FxHashMap<FileId, Inode>,
     /// The number of the last call.
     xid: u64,
-    /// The times of the last reply: of the network and of the server.
-    last: (Nanos, Nanos),
+    replies: Replies,
 }
 
 impl Client {
@@ -76,7 +76,7 @@ impl Client {
             left: FxHashMap::default(),
             inodes: FxHashMap::default(),
             xid: u64::from(mount) << 48,
-            last: (Nanos::ZERO, Nanos::ZERO),
+            replies: Replies::new(),
         }
     }
 
@@ -90,15 +90,9 @@ impl Client {
         self.calls.is_empty()
     }
 
-    /// Divides a time as that of the last reply.
-    pub fn parts_of(&self, time: Nanos) -> Parts {
-        let (network, server) = self.last;
-        let all = u128::from(network.0) + u128::from(server.0);
-        let of_server = u128::from(time.0) * u128::from(server.0);
-        let of_server = Nanos(of_server.checked_div(all).unwrap_or(0) as u64);
-        let mut parts = Parts::of(Part::Server, of_server);
-        parts.add(Part::Network, time - of_server);
-        parts
+    /// Divides a wait that ends now.
+    pub fn parts_of(&self, now: Nanos, wait: Nanos) -> Parts {
+        self.replies.divide(now, wait)
     }
 
     /// Reads bytes of a file for an operation.
@@ -269,7 +263,7 @@ impl Client {
         out: &mut Actions,
     ) -> Ended {
         let (file, purpose) = self.calls.remove(&reply.xid).expect("a reply answers a call");
-        self.last = (reply.network, reply.server);
+        self.replies.add(now, reply.network, reply.server);
         if let Some(next) = self.slots.give_back() {
             out.send(next);
         }

@@ -12,6 +12,7 @@
 pub mod asked;
 pub mod client;
 pub mod inode;
+pub mod replies;
 pub mod requests;
 pub mod slots;
 
@@ -94,12 +95,12 @@ impl Nfs {
         self.each.iter().flatten().all(Client::is_idle)
     }
 
-    /// Divides a time that a task has waited for a file between the network and the server, or charges it to `part` if the file is here.
-    pub fn parts_of_wait(&self, file: Option<&FileView>, part: Part, time: Nanos) -> Parts {
+    /// Divides a wait of a task for a file, which ends now, between the network and the server, or charges it to `part` if the file is here.
+    pub fn parts_of_wait(&self, now: Nanos, file: Option<&FileView>, part: Part, wait: Nanos) -> Parts {
         let mount = file.and_then(|file| (file.device.0 as usize).checked_sub(self.disks));
         match mount.and_then(|mount| self.each.get(mount)?.as_ref()) {
-            Some(client) => client.parts_of(time),
-            None => Parts::of(part, time),
+            Some(client) => client.parts_of(now, wait),
+            None => Parts::of(part, wait),
         }
     }
 }

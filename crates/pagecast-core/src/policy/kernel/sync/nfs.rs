@@ -55,7 +55,7 @@ pub fn ask_after_cut(cx: &mut Context<'_>, operation: OperationId, task: &Task, 
 pub fn step_ask(cx: &mut Context<'_>, operation: OperationId) -> Next {
     let task = cx.tasks.get_mut(operation).expect("it is there");
     let Kind::Ask { asked, sent } = task.kind else { unreachable!("only these ask") };
-    let waited = cx.nfs.parts_of_wait(Some(task.file()), Part::DeviceRead, cx.now - task.since);
+    let waited = cx.nfs.parts_of_wait(cx.now, Some(task.file()), Part::DeviceRead, cx.now - task.since);
     task.outcome.parts.add_all(&waited);
     let file = *task.file();
     let client = cx.nfs.get_mut(file.device).expect("the file is another host's");
