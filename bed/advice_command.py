@@ -92,7 +92,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a command."""
+    """The end of a command in the guest."""
 
     command: Command
     code: int

@@ -564,7 +564,7 @@ fn a_wait_is_divided_as_all_its_replies() {
     assert!(network > 0.9 * all, "{network} s of {all} s");
 }
 
-/// Whatever changes a file on its server, a client that opens it later reads it again.
+/// A file changes on its server in some way, and a client that opens it later reads it again.
 #[test]
 fn every_way_to_change_a_file_is_seen() {
     let ways: [&[&str]; 9] = [

@@ -33,7 +33,7 @@ class Case:
     reading : Reading
     seed : int
     source : Source
-        What was read.
+        The text that was read.
     """
 
     scenario: "str | os.PathLike[str]"
@@ -60,13 +60,8 @@ class Case:
         if self.is_run(suggestion):
             words = ["validate", name, "--dir", "DIR"]
         else:
-            words = [
-                "simulate",
-                name,
-                "--model",
-                "kernel",
-                *(["--seed", str(self.seed)] if self.seed else []),
-            ]
+            words = ["simulate", name, "--model", "kernel"]
+            words += ["--seed", str(self.seed)] if self.seed else []
         words += ["--machine", self.machine] if self.machine is not None else []
         words += _options(self.reading)
         for text in (*self.overrides, *dict.fromkeys(suggestion.overrides)):

@@ -3,8 +3,7 @@
 Values are around the present one. Dirty limits are in seconds of the slowest disk that is used, here or at a
 server, as a limit of so many bytes says little by itself. Left out: what takes durability away
 (``nobarrier``), io.weight without iocost, which the scenario language does not have, and the mount options of
-XFS and Btrfs.
-What the kernel refuses is left out, too: more requests than a disk without a scheduler has tags.
+XFS and Btrfs; and more requests than a disk without a scheduler has tags, which the kernel refuses.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -34,7 +34,7 @@ _MISSED = 0.01
 """Penalty of each want that is not fulfilled, beside its excess over the limit."""
 
 _HALF_COST = 10.0
-"""What costs so much has half of that penalty; nothing costs more than it, so that no want is given up."""
+"""A cost with half of that penalty; no cost reaches all of it, so that no want is given up."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Survey:
     facts: Facts
     plan: Plan
     tracer: Tracer | None = None
-    """What times functions of the kernel, if that is wanted."""
+    """The tracer that times functions of the kernel, if that is wanted."""
 
     @property
     def traced_bytes(self) -> int:

@@ -68,7 +68,7 @@ class InstantExplained:
     is_complete : bool
         Whether each operation has a row.
     at_risk : tuple of AtRisk
-        What a power cut would lose, for each disk; empty where the result has no `Result.at_risk`.
+        Bytes that a power cut would lose, for each disk; empty where the result has no `Result.at_risk`.
     """
 
     at_s: float

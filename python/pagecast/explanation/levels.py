@@ -67,7 +67,7 @@ class DiskLoad:
 
 @dataclass(frozen=True)
 class AtRisk:
-    """What a power cut would lose of a disk at an instant: columns of `Result.at_risk`."""
+    """Bytes of a disk that a power cut would lose at an instant: columns of `Result.at_risk`."""
 
     host: str
     device: str
@@ -109,7 +109,7 @@ def levels_at(result: "Tables", host: str, at_s: float) -> Levels:
 
 
 def at_risk_at(result: "Tables", at_s: float) -> list[AtRisk]:
-    """Give what a power cut would lose of each disk at an instant; nothing where the result does not know.
+    """Give the bytes of each disk that a power cut would lose then; none where the result does not know them.
 
     Parameters
     ----------

@@ -162,6 +162,7 @@ impl<'a, N: Network> Engine<'a, N> {
     /// Asks the policy of the process's host.
     pub(super) fn call(&mut self, at: u32, call: Call) -> Result<(), SimulationError> {
         let host = self.processes[at as usize].host;
+        // A client that asks meanwhile sees a change, and at the end of the operation another one.
         if let Some(file) = call.changes() {
             self.note_change(host, file);
         }

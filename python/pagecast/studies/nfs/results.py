@@ -10,6 +10,9 @@ from pagecast.studies.nfs.published import MIB
 __all__ = ["tables"]
 
 
+_OF_COMMITS = ("kernel", "limit, MiB", "writers", "published", "forecast", "error")
+
+
 def tables(outcome: NfsOutcome) -> Iterator[Table]:
     """Make the tables of throughputs and of COMMITs."""
     rows = [
@@ -30,23 +33,13 @@ def tables(outcome: NfsOutcome) -> Iterator[Table]:
         rows=rows,
         text_columns=1,
     )
-    commits = list(_commits(outcome))
-    if commits:
-        yield Table(
-            title="Size of a COMMIT, in MiB",
-            columns=("kernel", "limit, MiB", "writers", "published", "forecast", "error"),
-            rows=commits,
-            text_columns=1,
-        )
-    round_trips = list(_round_trips(outcome))
-    if round_trips:
-        yield Table(
-            title="Round trip of a COMMIT, in s",
-            columns=("kernel", "limit, MiB", "writers", "published", "forecast", "error"),
-            rows=round_trips,
-            text_columns=1,
-            note="Over the longest run that keeps every answer; without a forecast there is none.",
-        )
+    note = "Over the longest run that keeps every answer; without a forecast there is none."
+    for title, of_commits, below in (
+        ("Size of a COMMIT, in MiB", _commits(outcome), ""),
+        ("Round trip of a COMMIT, in s", _round_trips(outcome), note),
+    ):
+        if found := list(of_commits):
+            yield Table(title=title, columns=_OF_COMMITS, rows=found, text_columns=1, note=below)
     if outcome.patches:
         yield _patches(outcome)
 
